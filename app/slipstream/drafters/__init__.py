@@ -1,0 +1,1 @@
+"""The kinds of drafter, which of them fit a target, and the flags that run one."""

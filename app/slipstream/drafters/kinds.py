@@ -1,0 +1,65 @@
+"""The kinds of drafter and what a launch must say about one."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+
+class DrafterKind(StrEnum):
+    """How draft tokens are made. The values are the words of the command line."""
+
+    MTP = "mtp"
+    DFLASH = "dflash"
+    DSPARK = "dspark"
+    EAGLE3 = "eagle3"
+    DRAFT = "draft"
+    SELF = "self"
+    NGRAM = "ngram"
+
+
+SpecChoice = DrafterKind | Literal["auto", "off"]
+"""What a person asks for: a kind, the proven one ("auto"), or plain decoding ("off")."""
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """Something that may draft for one target.
+
+    Attributes:
+        kind: how it drafts.
+        path: its file; None for a head inside the target and for n-grams.
+        proven: its header (or the target's own) shows that it fits; otherwise it is only plausible.
+        reason: one sentence: why it fits, or what is not certain.
+        bytes: size of its file; 0 when it has none.
+        longest_draft: most draft tokens it can make in one step; None where there is no limit.
+    """
+
+    kind: DrafterKind
+    path: Path | None
+    proven: bool
+    reason: str
+    bytes: int = 0
+    longest_draft: int | None = None
+
+
+@dataclass(frozen=True)
+class SpecConfig:
+    """How one launch speculates; ``kind`` None means plain decoding.
+
+    Attributes:
+        kind: the kind of drafter.
+        drafter: the drafter's file; None for a head inside the target and for n-grams.
+        draft_tokens: most tokens drafted per step.
+        p_min: stop drafting below this draft probability; 0 never stops early.
+        with_ngram: also try n-grams before the drafter.
+    """
+
+    kind: DrafterKind | None
+    drafter: Path | None = None
+    draft_tokens: int = 0
+    p_min: float = 0.0
+    with_ngram: bool = False
+
+
+PLAIN = SpecConfig(kind=None)

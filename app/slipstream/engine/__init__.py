@@ -1,0 +1,1 @@
+"""Find engines, start and watch one, talk to it, attribute its tokens, name its failures."""

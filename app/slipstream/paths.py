@@ -1,0 +1,61 @@
+"""Where things are: the app's own data, and the resources it ships.
+
+``SLIPSTREAM_HOME`` moves all of the app's own data into one folder.
+"""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+_APP = "slipstream"
+
+
+def _own(kind: str) -> Path:
+    """The folder for one kind of data, created if it is missing."""
+    home = os.environ.get("SLIPSTREAM_HOME")
+    folder = Path(home).expanduser() / kind if home else _system(kind)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _system(kind: str) -> Path:
+    folders = {
+        "config": platformdirs.user_config_path,
+        "data": platformdirs.user_data_path,
+        "cache": platformdirs.user_cache_path,
+        "logs": platformdirs.user_log_path,
+    }
+    return folders[kind](_APP, appauthor=False)
+
+
+def settings_file() -> Path:
+    """The settings, one JSON file."""
+    return _own("config") / "settings.json"
+
+
+def window_file() -> Path:
+    """Geometry of the window: state, not a setting."""
+    return _own("config") / "window.json"
+
+
+def chats_file() -> Path:
+    """The database of chats."""
+    return _own("data") / "chats.sqlite3"
+
+
+def cache_folder() -> Path:
+    """What can be deleted at any time: what engines can do, parsed headers."""
+    return _own("cache")
+
+
+def log_folder() -> Path:
+    """Logs of the app and of the engines."""
+    return _own("logs")
+
+
+def resources() -> Path:
+    """The folder of icons, fonts, the demo model: inside the package, or beside the source."""
+    package = Path(__file__).parent
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parents[1] / "resources"
