@@ -1,0 +1,1 @@
+"""Models by name: on this computer and, later, on the Hub."""

@@ -1,0 +1,1 @@
+"""GGUF files: their headers, the grammar of their names, sets of shards."""

@@ -1,0 +1,56 @@
+"""Models that are split into several files."""
+
+import dataclasses
+from pathlib import Path
+
+from slipstream.errors import SlipstreamError
+from slipstream.weights.header import Header, read_header
+from slipstream.weights.names import shard_of
+
+
+def shards(path: Path) -> tuple[Path, ...]:
+    """Every file of the set that ``path`` belongs to, whether it exists or not; the first first."""
+    shard = shard_of(path.name)
+    if shard is None:
+        return (path,)
+    return tuple(
+        path.with_name(f"{shard.stem}-{number:05}-of-{shard.total:05}{path.suffix}")
+        for number in range(1, shard.total + 1)
+    )
+
+
+def missing_shards(path: Path) -> tuple[Path, ...]:
+    """The files of the set that are not there."""
+    return tuple(file for file in shards(path) if not file.is_file())
+
+
+def size_of(path: Path) -> int:
+    """Bytes of the whole set; files that are not there count nothing."""
+    return sum(file.stat().st_size for file in shards(path) if file.is_file())
+
+
+def read_model(path: Path) -> Header:
+    """The header of a whole model: the first shard's metadata with the tensors of every shard.
+
+    Tensor offsets are those in each tensor's own file; sizes are sums over the set.
+
+    Raises: SlipstreamError: ``missing_shard``, or what ``read_header`` raises.
+    """
+    files = shards(path)
+    if len(files) == 1:
+        return read_header(path)
+    missing = missing_shards(path)
+    if missing:
+        raise SlipstreamError(
+            "missing_shard",
+            f"{len(missing)} of the {len(files)} files of this model are missing.",
+            facts={"missing": ", ".join(file.name for file in missing[:8]), "of": len(files)},
+            action="Download the missing files into the same folder.",
+        )
+    headers = [read_header(file) for file in files]
+    return dataclasses.replace(
+        headers[0],
+        tensors=tuple(tensor for header in headers for tensor in header.tensors),
+        file_bytes=sum(header.file_bytes for header in headers),
+        missing_bytes=sum(header.missing_bytes for header in headers),
+    )

@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+
+from slipstream.drafters.choose import DRAFT_TOKENS, choose
+from slipstream.drafters.discovery import NGRAM
+from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, SpecConfig
+from slipstream.errors import SlipstreamError
+
+FILE = Path("drafter.gguf")
+HEAD = Drafter(DrafterKind.MTP, None, proven=True, reason="")
+UNPROVEN = Drafter(DrafterKind.DSPARK, FILE, proven=False, reason="")
+DFLASH = Drafter(DrafterKind.DFLASH, FILE, proven=True, reason="", longest_draft=7)
+SMALL_MODEL = Drafter(DrafterKind.DRAFT, FILE, proven=True, reason="")
+
+
+def test_off_is_plain() -> None:
+    assert choose([HEAD, NGRAM], "off") == PLAIN
+
+
+def test_auto_takes_the_first_proven_drafter() -> None:
+    expected = SpecConfig(DrafterKind.DFLASH, FILE, draft_tokens=5)
+    assert choose([UNPROVEN, DFLASH, HEAD, NGRAM], "auto") == expected
+
+
+def test_auto_takes_nothing_that_was_not_made_for_the_model() -> None:
+    assert choose([UNPROVEN, SMALL_MODEL, NGRAM], "auto") == PLAIN
+    assert choose([], "auto") == PLAIN
+
+
+def test_a_kind_that_was_asked_for_need_not_be_proven() -> None:
+    assert choose([HEAD, UNPROVEN, NGRAM], DrafterKind.DSPARK).kind is DrafterKind.DSPARK
+
+
+@pytest.mark.parametrize("kind", DrafterKind)
+def test_every_kind_has_its_own_draft_tokens(kind: DrafterKind) -> None:
+    drafter = Drafter(kind, FILE, proven=True, reason="")
+    assert choose([drafter], kind).draft_tokens == DRAFT_TOKENS[kind]
+    assert choose([drafter], kind, 2).draft_tokens == 2
+
+
+def test_whole_models_stop_when_they_are_unsure() -> None:
+    assert choose([SMALL_MODEL], DrafterKind.DRAFT).p_min == 0.5
+    assert choose([HEAD], DrafterKind.MTP).p_min == 0
+
+
+def test_draft_tokens_stay_within_what_the_drafter_can_do() -> None:
+    assert choose([DFLASH], DrafterKind.DFLASH, 20).draft_tokens == 7
+    assert choose([DFLASH], DrafterKind.DFLASH, 0).draft_tokens == 1
+    short = Drafter(DrafterKind.DFLASH, FILE, proven=True, reason="", longest_draft=3)
+    assert choose([short], "auto").draft_tokens == 3
+
+
+def test_a_kind_that_is_not_there_is_an_error_with_a_way_out() -> None:
+    with pytest.raises(SlipstreamError) as caught:
+        choose([HEAD, NGRAM], DrafterKind.EAGLE3)
+    error = caught.value
+    assert error.code == "no_drafter"
+    assert error.message == "There is no EAGLE-3 drafter that fits this model."
+    assert error.facts == {"kind": "eagle3", "available": "mtp, ngram"}

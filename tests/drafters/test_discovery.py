@@ -1,0 +1,143 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gguf_files import (
+    DEMO,
+    DEMO_DFLASH,
+    DEMO_MTP,
+    DEMO_SMALL,
+    write_dflash,
+    write_dflash_of_another_target,
+    write_dspark,
+    write_eagle3,
+    write_imatrix,
+    write_mtp,
+    write_projector,
+    write_target,
+)
+from slipstream.drafters.discovery import NGRAM, find_drafters
+from slipstream.drafters.kinds import DrafterKind
+from slipstream.errors import SlipstreamError
+
+
+def kinds(target: Path) -> list[DrafterKind]:
+    return [drafter.kind for drafter in find_drafters(target)]
+
+
+def files(target: Path) -> list[str]:
+    return [drafter.path.name for drafter in find_drafters(target) if drafter.path]
+
+
+def test_the_demo_drafts_with_its_own_head_first() -> None:
+    drafters = find_drafters(DEMO)
+    assert drafters[0].kind is DrafterKind.MTP
+    assert drafters[0].path is None
+    assert drafters[0].proven
+    assert {drafter.path for drafter in drafters} == {None, DEMO_DFLASH, DEMO_SMALL}
+    assert drafters[-1] == NGRAM
+
+
+def test_a_drafter_beside_the_small_demo() -> None:
+    dflash = find_drafters(DEMO_SMALL)[1]
+    assert (dflash.kind, dflash.path, dflash.proven) == (DrafterKind.DFLASH, DEMO_DFLASH, True)
+    assert (dflash.bytes, dflash.longest_draft) == (DEMO_DFLASH.stat().st_size, 7)
+
+
+@pytest.mark.parametrize("folder", [".", "MTP", "mtp", "Mtp", "dspark", "DFlash"])
+def test_drafters_lie_beside_the_model_or_in_their_own_folder(tmp_path: Path, folder: str) -> None:
+    target = tmp_path / "Slipstream-Demo-3M-Q8_0.gguf"
+    shutil.copy(DEMO_SMALL, target)
+    (tmp_path / folder).mkdir(exist_ok=True)
+    shutil.copy(DEMO_MTP, tmp_path / folder)
+    assert files(target) == [DEMO_MTP.name]
+
+
+def test_drafters_in_other_folders_are_not_this_model_s(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "model" / "Test-Model.gguf", "qwen35")
+    write_mtp(tmp_path / "model" / "other" / "mtp-Test-Model.gguf")
+    write_mtp(tmp_path / "mtp-Test-Model.gguf")
+    assert kinds(target) == [DrafterKind.NGRAM]
+
+
+def test_around_the_folder_of_a_quantization_lies_its_repository(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "UD-Q4_K_XL" / "Test-Model-UD-Q4_K_XL.gguf", "qwen35")
+    write_mtp(tmp_path / "mtp-Test-Model-Q8_0.gguf")
+    write_mtp(tmp_path / "MTP" / "Test-Model-MTP-BF16.gguf")
+    assert files(target) == ["mtp-Test-Model-Q8_0.gguf", "Test-Model-MTP-BF16.gguf"]
+
+
+def test_the_best_comes_first(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Test-Model-Q8_0.gguf", "qwen35", mtp=1, padding=400)
+    write_target(tmp_path / "Test-Model-Q2_K.gguf", "qwen35", padding=200)
+    write_target(tmp_path / "Tiny-Model-Q8_0.gguf", "qwen35", name="Tiny", layers=2)
+    write_eagle3(tmp_path / "eagle3-Test-Model.gguf")
+    write_dflash(tmp_path / "dflash-Test-Model-BF16.gguf")
+    write_dflash(tmp_path / "dflash-Test-Model-Q8_0.gguf")
+    write_dspark(tmp_path / "a-dspark.gguf", name="Another Model")
+    write_dspark(tmp_path / "dspark-Test-Model.gguf")
+    write_mtp(tmp_path / "mtp-Test-Model.gguf")
+
+    found = find_drafters(target)
+
+    assert [drafter.path and drafter.path.name for drafter in found] == [
+        None,
+        "mtp-Test-Model.gguf",
+        "dspark-Test-Model.gguf",
+        "dflash-Test-Model-Q8_0.gguf",
+        "dflash-Test-Model-BF16.gguf",
+        "eagle3-Test-Model.gguf",
+        "Tiny-Model-Q8_0.gguf",
+        "Test-Model-Q2_K.gguf",
+        "a-dspark.gguf",
+        None,
+    ]
+    assert [drafter.kind for drafter in found[6:8]] == [DrafterKind.DRAFT, DrafterKind.SELF]
+    assert not found[8].proven
+
+
+def test_models_that_are_not_smaller_do_not_draft(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Test-Model-Q4_K_M.gguf", padding=100)
+    write_target(tmp_path / "Test-Model-Q8_0.gguf", padding=200)
+    write_target(tmp_path / "Sister-Q4_K_M.gguf", name="Sister", padding=100)
+    assert kinds(target) == [DrafterKind.NGRAM]
+
+
+def test_what_does_not_fit_or_is_broken_is_left_out(tmp_path: Path) -> None:
+    target = tmp_path / "Slipstream-Demo-3M-Q8_0.gguf"
+    shutil.copy(DEMO_SMALL, target)
+    (tmp_path / "a.gguf").write_text("I am a text")
+    (tmp_path / "b.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:20_000])
+    (tmp_path / "cut-dflash.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:1_000_000])
+    (tmp_path / "folder.gguf").mkdir()
+    (tmp_path / "dead-link.gguf").symlink_to(tmp_path / "nowhere.gguf")
+    write_dflash_of_another_target(tmp_path / "wide.gguf")
+    write_projector(tmp_path / "mmproj.gguf")
+    write_imatrix(tmp_path / "imatrix.gguf")
+    assert kinds(target) == [DrafterKind.MTP, DrafterKind.NGRAM]
+
+
+def test_shards_of_the_model_itself_are_not_its_drafters(tmp_path: Path) -> None:
+    first = write_target(tmp_path / "M-00001-of-00002.gguf", padding=100)
+    write_target(tmp_path / "M-00002-of-00002.gguf")
+    assert kinds(first) == [DrafterKind.NGRAM]
+
+
+def test_the_block_limits_the_draft(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Test-Model.gguf")
+    keys = {"dflash.sample_from_anchor": True}
+    write_dspark(tmp_path / "dspark-Test-Model.gguf", keys=keys)
+    write_dflash(tmp_path / "dflash-Test-Model.gguf")
+    assert [drafter.longest_draft for drafter in find_drafters(target)] == [8, 7, None]
+
+
+def test_several_heads_draft_one_token_each(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Step.gguf", "step35", mtp=3)
+    assert find_drafters(target)[0].longest_draft == 3
+
+
+def test_a_target_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SlipstreamError) as caught:
+        find_drafters(tmp_path / "none.gguf")
+    assert caught.value.code == "not_found"

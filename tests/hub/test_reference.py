@@ -1,0 +1,157 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gguf_files import (
+    DEMO,
+    DEMO_DFLASH,
+    DEMO_SMALL,
+    write_dflash,
+    write_mtp,
+    write_projector,
+    write_target,
+)
+from slipstream.errors import SlipstreamError
+from slipstream.hub.reference import hub_cache, resolve
+
+
+def error_of(text: str) -> SlipstreamError:
+    with pytest.raises(SlipstreamError) as caught:
+        resolve(text)
+    return caught.value
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty Hugging Face cache."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("HF_HUB_CACHE", str(folder))
+    return folder
+
+
+def snapshot(cache: Path, revision: str = "abc", *, main: bool = True) -> Path:
+    home = cache / "models--owner--Test-GGUF"
+    if main:
+        (home / "refs").mkdir(parents=True, exist_ok=True)
+        (home / "refs" / "main").write_text(revision)
+    return home / "snapshots" / revision
+
+
+def test_the_demos_come_with_the_app() -> None:
+    assert resolve("demo") == DEMO
+    assert resolve("demo-small") == DEMO_SMALL
+
+
+def test_a_path_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resolve(str(DEMO_SMALL)) == DEMO_SMALL
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(DEMO_SMALL, tmp_path / "here.gguf")
+    assert resolve("here.gguf") == Path("here.gguf")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert resolve("~/here.gguf") == tmp_path / "here.gguf"
+
+
+def test_any_shard_stands_for_its_set(tmp_path: Path) -> None:
+    first = write_target(tmp_path / "M-00001-of-00002.gguf")
+    second = write_target(tmp_path / "M-00002-of-00002.gguf")
+    assert resolve(str(second)) == first
+    first.unlink()
+    assert error_of(str(second)).code == "missing_shard"
+
+
+def test_a_folder_stands_for_the_only_model_in_it(tmp_path: Path) -> None:
+    target = tmp_path / "model.gguf"
+    shutil.copy(DEMO_SMALL, target)
+    shutil.copy(DEMO_DFLASH, tmp_path)
+    write_mtp(tmp_path / "b.gguf")
+    write_projector(tmp_path / "c.gguf")
+    (tmp_path / "text.gguf").write_text("I am a text")
+    (tmp_path / "notes.txt").write_text("notes")
+    assert resolve(str(tmp_path)) == target
+
+
+def test_a_folder_with_a_set_of_shards_holds_one_model(tmp_path: Path) -> None:
+    first = write_target(tmp_path / "M-00001-of-00002.gguf")
+    write_target(tmp_path / "M-00002-of-00002.gguf")
+    assert resolve(str(tmp_path)) == first
+
+
+def test_a_folder_with_several_models_lists_them() -> None:
+    error = error_of(str(DEMO.parent))
+    assert error.code == "ambiguous_model"
+    assert error.facts["count"] == 2
+    assert DEMO.name in error.message
+    assert DEMO_SMALL.name in error.message
+    assert DEMO_DFLASH.name not in error.message
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    write_dflash(tmp_path / "drafter.gguf")
+    assert error_of(str(tmp_path)).code == "no_model"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nothing",
+        "./no/such",
+        "/no/such.gguf",
+        "owner/repo.gguf",
+        "a\0b",
+        "x" * 5000,
+        "~nobody/x",
+    ],
+)
+def test_what_is_nowhere(text: str, cache: Path) -> None:
+    assert error_of(text).code == "not_found"
+
+
+def test_a_repository_in_the_cache(cache: Path) -> None:
+    target = write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
+    write_projector(snapshot(cache) / "mmproj-F16.gguf")
+    assert resolve("owner/Test-GGUF") == target
+    assert resolve("owner/Test-GGUF:Q4_K_M") == target
+    assert resolve("owner/Test-GGUF:q4_k_m") == target
+
+
+def test_a_quantization_chooses_among_several(cache: Path) -> None:
+    write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
+    large = write_target(snapshot(cache) / "Q8_0" / "Test-Q8_0-00001-of-00001.gguf")
+    plain = write_target(snapshot(cache) / "UD-Q2_K_XL" / "Test.gguf")
+    assert resolve("owner/Test-GGUF:Q8_0") == large
+    assert resolve("owner/Test-GGUF:UD-Q2_K_XL") == plain
+    error = error_of("owner/Test-GGUF")
+    assert error.code == "ambiguous_model"
+    assert error.action == "Add a quantization: owner/Test-GGUF:QUANT."
+
+
+def test_the_main_revision_comes_first_and_older_ones_serve_too(cache: Path) -> None:
+    old = write_target(snapshot(cache, "old", main=False) / "Test-Q8_0.gguf")
+    write_target(snapshot(cache, "old", main=False) / "Test-Q4_K_M.gguf")
+    new = write_target(snapshot(cache, "new") / "Test-Q4_K_M.gguf")
+    assert resolve("owner/Test-GGUF:Q4_K_M") == new
+    assert resolve("owner/Test-GGUF:Q8_0") == old
+
+
+@pytest.mark.parametrize("text", ["owner/Test-GGUF", "owner/Test-GGUF:Q8_0"])
+def test_what_was_not_downloaded(text: str, cache: Path) -> None:
+    write_target(cache / "models--other--Test-GGUF" / "snapshots" / "a" / "Test-Q8_0.gguf")
+    error = error_of(text)
+    assert error.code == "not_downloaded"
+    assert text in error.message
+
+
+def test_the_cache_is_where_hugging_face_s_tools_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert hub_cache() == Path.home() / ".cache" / "huggingface" / "hub"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert hub_cache() == tmp_path / "xdg" / "huggingface" / "hub"
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    assert hub_cache() == tmp_path / "home" / "hub"
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    assert hub_cache() == tmp_path / "cache"
