@@ -1,0 +1,235 @@
+"""Talk to a running engine: streamed replies that stop at once, and what it tells of itself."""
+
+import contextlib
+import json
+from collections.abc import Callable, Generator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from slipstream.cancel import CancelToken
+from slipstream.engine.chunks import Chunk, Json, chat_chunk, completion_chunk
+from slipstream.engine.line import Line
+from slipstream.engine.metrics import SpecCounters, parse_metrics
+from slipstream.engine.requests import ChatMessage, ReplyOptions
+from slipstream.errors import SlipstreamError
+
+if TYPE_CHECKING:
+    import httpx2
+
+PREFILL_SILENCE = 600.0
+"""Seconds without a sign of life after which an engine that reads a prompt counts as hung."""
+
+DECODE_SILENCE = 60.0
+"""The same while it generates."""
+
+_ANSWER = 10.0
+"""Seconds in which an engine must answer a short question."""
+
+
+class EngineClient:
+    """Speaks llama-server's HTTP API. May be used from several threads.
+
+    Args:
+        address: base URL of the engine.
+        key: its API key.
+        alive: monotonic time of the engine's last log line.
+        prefill_silence, decode_silence: seconds without a token and a log line before it counts
+            as hung.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        key: str,
+        *,
+        alive: Callable[[], float] = lambda: 0.0,
+        prefill_silence: float = PREFILL_SILENCE,
+        decode_silence: float = DECODE_SILENCE,
+    ) -> None:
+        self._address = address
+        self._key = key
+        self._alive = alive
+        self._prefill_silence = prefill_silence
+        self._decode_silence = decode_silence
+
+    def chat(
+        self, messages: Sequence[ChatMessage], options: ReplyOptions, cancel: CancelToken
+    ) -> Generator[Chunk, None, None]:
+        """Stream the reply to a conversation.
+
+        Raises: Cancelled; SlipstreamError context_too_long, engine_refused, engine_gone (ask the
+        process why), engine_hung.
+        """
+        told = [{"role": message.role, "content": message.content} for message in messages]
+        body = {"messages": told, **_streaming(options)}
+        return self._stream("/v1/chat/completions", body, chat_chunk, cancel)
+
+    def complete(
+        self, prompt: str, options: ReplyOptions, cancel: CancelToken
+    ) -> Generator[Chunk, None, None]:
+        """Stream the continuation of a text, without a chat template; raises as ``chat``."""
+        body = {"prompt": prompt, **_streaming(options)}
+        return self._stream("/completion", body, completion_chunk, cancel)
+
+    def health(self) -> bool:
+        """Whether the engine is there and has loaded its model."""
+        import httpx2
+
+        try:
+            return self._http.get("/health", timeout=_ANSWER).is_success
+        except httpx2.TransportError:
+            return False
+
+    def props(self) -> dict[str, Any]:
+        """What the engine says of the loaded model."""
+        found: dict[str, Any] = self._ask("GET", "/props").json()
+        return found
+
+    def slots(self) -> list[dict[str, Any]]:
+        """What each slot does now."""
+        found: list[dict[str, Any]] = self._ask("GET", "/slots").json()
+        return found
+
+    def tokenize(self, text: str) -> list[int]:
+        """The token ids of a text."""
+        found: list[int] = self._ask("POST", "/tokenize", {"content": text}).json()["tokens"]
+        return found
+
+    def metrics(self) -> SpecCounters | None:
+        """Counters of speculation; None if the engine keeps none or does not show them."""
+        try:
+            return parse_metrics(self._ask("GET", "/metrics").text)
+        except SlipstreamError as error:
+            if error.code == "engine_refused":
+                return None
+            raise
+
+    @cached_property
+    def _http(self) -> "httpx2.Client":
+        import httpx2
+
+        return httpx2.Client(
+            base_url=self._address,
+            headers={"Authorization": f"Bearer {self._key}"},
+            trust_env=False,
+            # cutting a reply's connection must not hurt another request
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        )
+
+    def _ask(self, method: str, path: str, body: Json | None = None) -> "httpx2.Response":
+        import httpx2
+
+        try:
+            response = self._http.request(method, path, json=body, timeout=_ANSWER)
+        except httpx2.ReadTimeout as error:
+            raise _hung(_ANSWER) from error
+        except httpx2.TransportError as error:
+            raise _gone() from error
+        _check(response)
+        return response
+
+    def _stream(
+        self, path: str, body: Json, read: Callable[[Json], Chunk], cancel: CancelToken
+    ) -> Generator[Chunk, None, None]:
+        import httpx2
+
+        line = Line(self._alive, self._prefill_silence)
+        finished = False
+        lost: httpx2.TransportError | None = None
+        events = self._events(path, body, line)
+        with cancel.on_cancel(line.cut), line.watched(), contextlib.closing(events):
+            try:
+                for event in events:
+                    chunk = read(event)
+                    finished = finished or chunk.finish is not None
+                    if chunk.timings is None or chunk.timings.predicted:
+                        line.silence = self._decode_silence
+                    with line.not_waiting():
+                        yield chunk
+                    cancel.raise_if_cancelled()
+            except httpx2.TransportError as error:
+                lost = error
+            cancel.raise_if_cancelled()
+        if not finished:
+            raise (_hung(line.silence) if line.hung else _gone()) from lost
+
+    def _events(self, path: str, body: Json, line: Line) -> Generator[Json, None, None]:
+        import httpx2
+
+        timeout = httpx2.Timeout(None, connect=_ANSWER)
+        extensions = {"trace": line.trace}
+        with self._http.stream(
+            "POST", path, json=body, timeout=timeout, extensions=extensions
+        ) as response:
+            if not response.is_success:
+                response.read()
+            _check(response)
+            for event in httpx2.EventSource(response, max_event_size=None):
+                if event.data == "[DONE]":
+                    return
+                found = json.loads(event.data)
+                if "error" in found:
+                    raise _refused(found["error"])
+                yield found
+
+
+def _streaming(options: ReplyOptions) -> dict[str, Any]:
+    wanted = {
+        "max_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "seed": options.seed,
+    }
+    return {
+        "stream": True,
+        "timings_per_token": True,
+        "return_progress": True,
+        "cache_prompt": True,
+        **{name: value for name, value in wanted.items() if value is not None},
+    }
+
+
+def _check(response: "httpx2.Response") -> None:
+    """Raises: SlipstreamError, if the engine answered with an error."""
+    if response.is_success:
+        return
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        error = {"message": response.text[:200], "code": response.status_code}
+    raise _refused(error)
+
+
+def _refused(error: Json) -> SlipstreamError:
+    if error.get("type") == "exceed_context_size_error":
+        tokens, context = error["n_prompt_tokens"], error["n_ctx"]
+        return SlipstreamError(
+            "context_too_long",
+            f"This conversation is {tokens:,} tokens long, and the model was loaded with room for"
+            f" {context:,}.",
+            facts={"prompt_tokens": tokens, "context": context},
+            action="Load the model with a longer context or start a new chat.",
+        )
+    message = str(error.get("message", ""))
+    return SlipstreamError(
+        "engine_refused",
+        f"The engine refused the request: {message}",
+        facts={"engine_message": message, "status": error.get("code")},
+        action="Change the request and try again.",
+    )
+
+
+def _gone() -> SlipstreamError:
+    return SlipstreamError(
+        "engine_gone",
+        "The connection to the engine was lost.",
+        action="Load the model again.",
+    )
+
+
+def _hung(seconds: float) -> SlipstreamError:
+    return SlipstreamError(
+        "engine_hung",
+        f"The engine has shown no sign of life for {seconds:.0f} seconds.",
+        facts={"seconds": seconds},
+        action="Load the model again.",
+    )

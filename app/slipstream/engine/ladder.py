@@ -1,0 +1,44 @@
+"""What to try next when a launch fails because of its drafter or of memory.
+
+The order is fixed: as configured, fewer draft tokens, no n-gram mix, no drafter, less context.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from slipstream.drafters.kinds import PLAIN, DrafterKind
+from slipstream.engine.config import LaunchConfig
+
+SMALLEST_CONTEXT = 4096
+"""Tokens below which a chat is no longer useful; the engine's own floor when it fits memory."""
+
+
+def rungs_below(config: LaunchConfig) -> Iterator[LaunchConfig]:
+    """The launches to try after ``config``, each one less demanding than the one before."""
+    spec = config.spec
+    if spec.kind is not None:
+        if spec.kind is not DrafterKind.NGRAM and spec.draft_tokens > 1:
+            spec = replace(spec, draft_tokens=spec.draft_tokens // 2)
+            yield replace(config, spec=spec)
+        if spec.with_ngram:
+            yield replace(config, spec=replace(spec, with_ngram=False))
+        yield replace(config, spec=PLAIN)
+    context = config.context // 2
+    while context >= SMALLEST_CONTEXT:
+        yield replace(config, spec=PLAIN, context=context)
+        context //= 2
+
+
+def helps(code: str, failed: LaunchConfig, rung: LaunchConfig) -> bool:
+    """Whether ``rung`` removes what may have caused the failure ``code`` of ``failed``.
+
+    Lack of memory is helped by every rung; a drafter that does not fit only by going without it;
+    a crash with a drafter by every rung that speculates less; anything else by none.
+    """
+    if code == "not_enough_memory":
+        return True
+    if failed.spec.kind is None or rung.context != failed.context:
+        return False
+    if code in {"drafter_mismatch", "drafter_idle", "drafter_damaged"}:
+        return rung.spec.kind is None
+    return code in {"engine_crashed", "engine_exited", "engine_hung"}

@@ -1,0 +1,39 @@
+"""Fixtures that several packages' tests share."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from running_engine import DEMO, RunningEngine, start
+
+# how long an example takes says nothing on a shared machine
+settings.register_profile("slipstream", deadline=None)
+settings.load_profile("slipstream")
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Callable[..., RunningEngine]]:
+    """Get a running engine: ``engine("plain" | "mtp" | "dflash" | "ngram", model)``.
+
+    Each is started once and ends with the session. The model is the demo unless one is given.
+    """
+    running: dict[tuple[str, Path], RunningEngine] = {}
+
+    def get(spec: str, model: Path = DEMO) -> RunningEngine:
+        if (spec, model) not in running:
+            running[spec, model] = start(spec, model)
+        return running[spec, model]
+
+    yield get
+    for one in running.values():
+        one.end()
+
+
+@pytest.fixture
+def engine_alone() -> Iterator[RunningEngine]:
+    """A running engine of the test's own, to be mistreated."""
+    running = start("plain")
+    yield running
+    running.end()
