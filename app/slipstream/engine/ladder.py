@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from slipstream.drafters.kinds import PLAIN, DrafterKind
 from slipstream.engine.config import LaunchConfig
+from slipstream.engine.failures import DRAFTER_TROUBLE
 
 SMALLEST_CONTEXT = 4096
 """Tokens below which a chat is no longer useful; the engine's own floor when it fits memory."""
@@ -41,4 +42,4 @@ def helps(code: str, failed: LaunchConfig, rung: LaunchConfig) -> bool:
         return False
     if code in {"drafter_mismatch", "drafter_idle", "drafter_damaged"}:
         return rung.spec.kind is None
-    return code in {"engine_crashed", "engine_exited", "engine_hung"}
+    return code in DRAFTER_TROUBLE

@@ -1,25 +1,103 @@
 """One loaded model and the conversation with it: what the window and the command line drive."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 
-from slipstream.cancel import CancelToken
-from slipstream.engine.events import LoadEvent, ReplyEvent
+from slipstream import settings
+from slipstream.cancel import Cancelled, CancelToken
+from slipstream.drafters.choose import choose
+from slipstream.drafters.discovery import find_drafters
+from slipstream.drafters.kinds import DrafterKind
+from slipstream.engine import preflight
+from slipstream.engine.attribution import Attributor
+from slipstream.engine.client import EngineClient
+from slipstream.engine.config import LaunchConfig
+from slipstream.engine.events import (
+    EngineState,
+    FellBack,
+    Finished,
+    LoadEvent,
+    Reading,
+    ReplyEvent,
+    StateChanged,
+)
+from slipstream.engine.ladder import helps, rungs_below
+from slipstream.engine.metrics import SpecCounters
+from slipstream.engine.numbers import Numbers
+from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
+from slipstream.engine.spec import EngineSpec, chosen_engine, list_devices
+from slipstream.errors import SlipstreamError
+from slipstream.machine.memory import Memory, read_memory
+from slipstream.weights.header import Header
+from slipstream.weights.names import display_name
+from slipstream.weights.shards import read_model
 
-__all__ = ["ChatMessage", "LoadRequest", "Loaded", "ReplyOptions", "Session"]
+NUMBERS_EVERY = 0.1
+"""Seconds between two reports of the running numbers."""
+
+_CPU_BATCH = 512
+"""Tokens per batch on a CPU: the engine gives up a prompt only between two batches."""
+
+_TRIAL_PROMPT = "One, two, three,"
+_TRIAL = ReplyOptions(max_tokens=6, temperature=0.0)
+"""Enough for one drafted step after the token that the prompt pass makes."""
+
+_MEMORY_UNKNOWN = Memory(total=0, free=0)
 
 
 class Session:
-    """Owns at most one engine process. Methods block; call them from a worker thread."""
+    """Owns at most one engine process. Methods block; call them from a worker thread.
 
-    loaded: Loaded | None
+    Args:
+        choose_engine: says which engine to run; the default is the one in the settings.
+    """
+
+    def __init__(self, choose_engine: Callable[[], EngineSpec] = chosen_engine) -> None:
+        self._choose_engine = choose_engine
+        self._process: EngineProcess | None = None
+        self._client: EngineClient | None = None
+        self._counters: SpecCounters | None = None
+        self.loaded: Loaded | None = None
+
+    @property
+    def state(self) -> EngineState:
+        """Where the engine is in its life."""
+        return self._process.state if self._process else EngineState.STOPPED
 
     def load(self, request: LoadRequest, cancel: CancelToken) -> Iterator[LoadEvent]:
-        """Load a model, unloading what ran before; ``loaded`` is set when the iterator ends.
+        """Load a model; ``loaded`` is set when the iterator ends.
+
+        What runs now is unloaded only after the files of the new model turned out to be usable.
 
         Raises: SlipstreamError, Cancelled.
         """
-        raise NotImplementedError
+        header = read_model(request.model)
+        preflight.check(LaunchConfig(request.model, context=0), _MEMORY_UNKNOWN)
+        drafters = find_drafters(request.model)
+        engine = self._choose_engine()
+        config = LaunchConfig(
+            model=request.model,
+            context=_context(request, header),
+            spec=choose(drafters, request.spec, request.draft_tokens),
+            threads=settings.load().settings.threads or None,
+            batch=None if engine.devices else _CPU_BATCH,
+        )
+        self.stop()
+        try:
+            running, fallback = yield from self._climb_down(engine, config, cancel)
+        except BaseException:
+            self.stop()
+            raise
+        self.loaded = Loaded(
+            request=request,
+            name=display_name(request.model, header),
+            context=running.context,
+            spec=running.spec,
+            drafters=drafters,
+            fallback=fallback,
+            engine=engine.build,
+        )
 
     def reply(
         self, messages: Sequence[ChatMessage], options: ReplyOptions, cancel: CancelToken
@@ -29,8 +107,120 @@ class Session:
         Raises: SlipstreamError, if the engine dies, hangs or refuses; what was generated so far
         has been yielded by then.
         """
-        raise NotImplementedError
+        process, client = self._process, self._client
+        if process is None or client is None:
+            raise SlipstreamError(
+                "not_loaded", "No model is loaded.", action="Load a model, then send again."
+            )
+        attributor, numbers = Attributor(), Numbers(sent=time.monotonic())
+        finish, told = "cancelled", 0.0
+        failure: SlipstreamError | None = None
+        try:
+            with process.busy():
+                for chunk in client.chat(messages, options, cancel):
+                    now = time.monotonic()
+                    if chunk.progress:
+                        yield Reading(*chunk.progress)
+                    yield from attributor.feed(chunk)
+                    numbers.update(chunk, attributor.tally, now)
+                    if now - told >= NUMBERS_EVERY:
+                        told = now
+                        yield numbers.snapshot()
+                    finish = chunk.finish or finish
+        except Cancelled:
+            pass
+        except SlipstreamError as error:
+            failure = self._explained(process, error)
+        yield from attributor.finish()
+        if failure is not None:
+            yield numbers.snapshot()
+            raise failure
+        yield Finished(finish, numbers.finish(*self._counters_around_the_reply(client)))
 
     def stop(self) -> None:
         """Unload: end the engine process if one runs."""
-        raise NotImplementedError
+        process, self._process, self._client, self.loaded = self._process, None, None, None
+        if process is not None:
+            process.stop()
+
+    def _climb_down(
+        self, engine: EngineSpec, wanted: LaunchConfig, cancel: CancelToken
+    ) -> Generator[LoadEvent, None, tuple[LaunchConfig, str | None]]:
+        """Start the first rung of the ladder that works; returns it and why it is not the top."""
+        config, reason = wanted, None
+        below = rungs_below(wanted)
+        while True:
+            try:
+                yield from self._start(engine, config, cancel)
+            except SlipstreamError as failure:
+                self.stop()
+                rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
+                if rung is None:
+                    raise
+                reason = failure.message
+                yield FellBack(config.spec, rung.spec, rung.context, failure.code, reason)
+                config = rung
+            else:
+                return config, reason
+
+    def _start(
+        self, engine: EngineSpec, config: LaunchConfig, cancel: CancelToken
+    ) -> Iterator[StateChanged]:
+        """Start one launch and, with a drafter, see that it drafts."""
+        devices = list_devices(engine) if engine.devices else ()
+        preflight.check(config, read_memory(), devices)
+        cancel.raise_if_cancelled()
+        process = self._process = EngineProcess(engine, config)
+        yield from process.start(cancel)
+        client = EngineClient(process.address, process.key, alive=process.last_sign_of_life)
+        if config.spec.kind not in {None, DrafterKind.NGRAM}:
+            self._see_it_draft(process, client, cancel)
+        self._client, self._counters = client, client.metrics()
+
+    def _see_it_draft(
+        self, process: EngineProcess, client: EngineClient, cancel: CancelToken
+    ) -> None:
+        """Raises: SlipstreamError ``drafter_idle``, or what ended the engine."""
+        drafted = 0
+        try:
+            for chunk in client.complete(_TRIAL_PROMPT, _TRIAL, cancel):
+                drafted = chunk.timings.drafted if chunk.timings else drafted
+        except SlipstreamError as error:
+            raise self._explained(process, error) from error
+        if not drafted:
+            raise SlipstreamError(
+                "drafter_idle",
+                "The drafter was loaded, but the engine does not draft with it.",
+                action="Choose another drafter, or turn speculation off.",
+            )
+
+    def _explained(self, process: EngineProcess, error: SlipstreamError) -> SlipstreamError:
+        """Why a request failed: what the process knows is closer to the cause than the request."""
+        if error.code == "engine_gone":
+            return process.failure() or error
+        if error.code == "engine_hung":
+            failure = process.hung()
+            self.stop()
+            return failure
+        return error
+
+    def _counters_around_the_reply(
+        self, client: EngineClient
+    ) -> tuple[SpecCounters | None, SpecCounters | None]:
+        """The engine's own counters before and after the reply that just ended."""
+        before = self._counters
+        try:
+            self._counters = client.metrics()
+        except SlipstreamError:
+            # It went away in the same moment; the reply is complete all the same.
+            self._counters = None
+        return before, self._counters
+
+
+def _context(request: LoadRequest, header: Header) -> int:
+    """Tokens of context to launch with: asked for, else the setting within the model's limit."""
+    if request.context is not None:
+        return request.context
+    trained = header.number("context_length")
+    default = settings.load().settings.default_context
+    return min(default, trained) if trained else default

@@ -1,0 +1,82 @@
+"""Reading what ``llama-server`` prints about itself; pure functions that never raise."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Device:
+    """Something other than the CPU that can hold layers.
+
+    Attributes:
+        id: the engine's own name for it ("CUDA0").
+        name: what people call it.
+        backend: the part of the engine that drives it.
+        total: bytes of memory.
+        free: bytes that were free when the device was read; None if that was in the past.
+        unified: it shares the computer's main memory.
+    """
+
+    id: str
+    name: str
+    backend: str
+    total: int
+    free: int | None
+    unified: bool
+
+
+def parse_flags(text: str) -> frozenset[str]:
+    """Every spelling of every option in the text of ``--help``, without the removed ones."""
+    flags: set[str] = set()
+    for entry in re.split(r"\n(?=-)", "\n" + text):
+        spellings = re.match(r"--?[a-zA-Z][^\s,]*(?:,\s+--?[a-zA-Z][^\s,]*)*", entry)
+        if spellings and "argument has been removed" not in " ".join(entry.split()):
+            flags.update(re.split(r",\s+", spellings[0]))
+    return frozenset(flags)
+
+
+def parse_spec_types(text: str) -> tuple[str, ...]:
+    """The values of ``--spec-type`` in the text of ``--help``."""
+    found = re.search(r"^--spec-type\s+\[?([\w,|-]+)", text, re.MULTILINE)
+    types = re.split(r"[,|]", found[1]) if found else []
+    return tuple(name for name in types if name and name != "none")
+
+
+def parse_build(text: str) -> str:
+    """The version in the text of ``--version``."""
+    found = re.search(r"^version: (.+)$", text, re.MULTILINE)
+    return found[1].strip()[:200] if found else ""
+
+
+def parse_devices(text: str) -> tuple[Device, ...]:
+    """The devices in the text of ``--list-devices``."""
+    shared = {
+        f"Vulkan{number}"
+        for number in re.findall(r"^ggml_vulkan: (\d+) = .*\| uma: 1\b", text, re.MULTILINE)
+    }
+    lines = re.findall(r"^ +(\S+): (.*) \((\d+) MiB, (\d+) MiB free\)\s*$", text, re.MULTILINE)
+    return tuple(
+        Device(
+            id=name,
+            name=description,
+            backend=_backend(name),
+            total=int(total) * _MIB,
+            free=int(free) * _MIB,
+            unified=_backend(name) == "Metal" or name in shared,
+        )
+        for name, description, total, free in lines
+    )
+
+
+def _backend(device: str) -> str:
+    name = device.rstrip("0123456789")
+    return "Metal" if name == "MTL" else name
+
+
+def parse_backends(text: str, devices: Iterable[Device]) -> tuple[str, ...]:
+    """The CPU, the backends that ``--list-devices`` says were loaded, and the devices' own."""
+    loaded = re.findall(r"^load_backend: loaded (\w+) backend", text, re.MULTILINE)
+    return tuple(dict.fromkeys(["CPU", *loaded, *(device.backend for device in devices)]))

@@ -1,0 +1,267 @@
+"""The names of what goes wrong with an engine, found in its exit status and its log.
+
+The patterns are llama.cpp's own messages (``src/llama-model-loader.cpp``, ``ggml/src/gguf.cpp``,
+``tools/server/server-context.cpp``, ``common/speculative.cpp`` and the backends).
+"""
+
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipstream.engine.config import LaunchConfig
+from slipstream.engine.guardian import CANNOT_RUN, NOT_FOUND
+from slipstream.errors import Fact, SlipstreamError
+
+DRAFTER_TROUBLE = frozenset(
+    {
+        "drafter_damaged",
+        "drafter_idle",
+        "drafter_mismatch",
+        "engine_crashed",
+        "engine_exited",
+        "engine_hung",
+        "engine_killed",
+        "not_enough_memory",
+    }
+)
+"""Failures of a launch with a drafter after which the same launch may work with less of one."""
+
+_MIB = 1 << 20
+_SHOWN_LINES = 5
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What a person is told; names in braces are filled in."""
+
+    sentence: str
+    action: str
+
+
+_OTHER_ENGINE = "Choose another engine in Settings."
+_WORDS = {
+    "not_enough_memory": _Words(
+        "There is not enough memory to run {model}.",
+        "Choose a smaller quantization or a shorter context.",
+    ),
+    "unsupported_architecture": _Words(
+        "This engine does not know the kind of model that is in {model} ({architecture}).",
+        "Update the engine, or choose another model.",
+    ),
+    "damaged_file": _Words("{model} is damaged or incomplete.", "Download the file again."),
+    "missing_shard": _Words("A part of {model} is missing.", "Download the missing parts."),
+    "not_found": _Words("There is no file {model}.", "Choose a file that exists."),
+    "not_a_model": _Words("{model} is not a model that can answer.", "Choose a model file."),
+    "drafter_damaged": _Words(
+        "{drafter} is damaged, incomplete or not a drafter.", "Download the drafter again."
+    ),
+    "drafter_mismatch": _Words("{drafter} does not fit {model}.", "Choose another drafter."),
+    "drafter_idle": _Words("The engine does not use {drafter}.", "Choose another drafter."),
+    "illegal_instruction": _Words(
+        "The engine needs an instruction that this computer's processor does not have.",
+        "Choose an engine that is built for this processor.",
+    ),
+    "port_taken": _Words("Another program took the engine's network port.", "Try again."),
+    "engine_killed": _Words(
+        "The engine was ended from outside, most likely because memory ran out.",
+        "Close other programs, or choose a smaller model.",
+    ),
+    "engine_hung": _Words("The engine does not answer any more.", "Restart the engine."),
+    "engine_crashed": _Words("The engine crashed.", "Restart the engine."),
+    "engine_exited": _Words("The engine ended unexpectedly.", "Restart the engine."),
+    "engine_cannot": _Words("The engine does not know the option {option}.", _OTHER_ENGINE),
+    "engine_missing": _Words("There is no engine at {engine}.", _OTHER_ENGINE),
+    "not_an_engine": _Words("{engine} does not answer as an engine should.", _OTHER_ENGINE),
+    "not_executable": _Words("{engine} cannot be run on this computer.", _OTHER_ENGINE),
+    "missing_library": _Words(
+        "The engine cannot start because the library {library} is missing.",
+        "Install the library, or choose another engine in Settings.",
+    ),
+}
+
+# A named group becomes a fact and goes into the sentence; "bytes" and "mib" are what was needed.
+_REASONS = tuple(
+    (code, re.compile(pattern))
+    for code, pattern in (
+        ("port_taken", r"couldn't bind HTTP server socket"),
+        ("engine_cannot", r"^error: invalid argument: (?P<option>\S+)"),
+        ("engine_cannot", r'error while handling argument "(?P<option>[^"]+)"'),
+        ("missing_library", r"loading shared libraries: (?P<library>[^:]+):"),
+        ("missing_library", r"Library not loaded: (?P<library>\S+)"),
+        ("not_enough_memory", r"failed to allocate \S* ?buffer of size (?P<bytes>\d+)"),
+        ("not_enough_memory", r"insufficient memory \(attempted to allocate +(?P<mib>[\d.]+) MB"),
+        ("not_enough_memory", r"allocating (?P<mib>[\d.]+) MiB on device .*[Mm]alloc failed"),
+        ("not_enough_memory", r"failed to allocate +(?P<mib>[\d.]+) MB"),
+        ("not_enough_memory", r"[Oo]ut of memory|OutOf(Device|Host)Memory|std::bad_alloc"),
+        ("not_enough_memory", r"unable to allocate \S+ buffer|failed to allocate .*buffer"),
+        ("not_enough_memory", r"failed to reserve initial output buffer"),
+        (
+            "unsupported_architecture",
+            r"(?:unknown|unsupported) model architecture: '(?P<architecture>[^']*)'",
+        ),
+        ("missing_shard", r"failed to load GGUF split|invalid split count"),
+        ("not_found", r"failed to open GGUF file .*No such file"),
+        ("not_a_model", r"invalid magic characters|failed to read magic"),
+        ("not_a_model", r"CLIP cannot be used as main model"),
+        ("not_a_model", r"requires ctx_other to be set"),
+        ("damaged_file", r"not within the file bounds|corrupted (?:model|or incomplete)"),
+        ("damaged_file", r"gguf_init_from_\w+: .*(?:failed to read|exceeds|invalid|must be)"),
+        ("damaged_file", r"missing tensor |has wrong shape|has invalid data|is duplicated"),
+        ("damaged_file", r"error loading model (?:hyperparameters|vocabulary)"),
+        ("drafter_mismatch", r"failed to initialize speculative decoding context"),
+        ("drafter_mismatch", r"model doesn't contain MTP layers|failed to create MTP context"),
+        ("drafter_mismatch", r"(?:EAGLE3|DFlash|DSpark).*(?:requires|exceeds|not extracted)"),
+        ("drafter_mismatch", r"embedding size mismatch|failed to add embedding at index"),
+        ("drafter_mismatch", r"speculative\.cpp:\d+: "),
+    )
+)
+# The draft file could not be loaded: the reason before it is about the drafter.
+_DRAFT_FILE = re.compile(r"failed to load draft model")
+_OF_DRAFTER = {
+    "damaged_file": "drafter_damaged",
+    "missing_shard": "drafter_damaged",
+    "not_found": "drafter_damaged",
+    "not_a_model": "drafter_damaged",
+    "unsupported_architecture": "drafter_mismatch",
+}
+# While the engine measures memory it tries loads that may fail; the line before is about these.
+_FITTING = re.compile(
+    r"trying to fit params to free device memory|failed to measure the memory of the extra model"
+)
+
+_WINDOWS_STATUS = {
+    0xC000001D: "illegal_instruction",
+    0xC0000005: "engine_crashed",
+    0xC0000409: "engine_crashed",
+    0xC0000135: "missing_library",
+}
+_SIGNALS = {
+    "SIGILL": "illegal_instruction",
+    "SIGSEGV": "engine_crashed",
+    "SIGABRT": "engine_crashed",
+    "SIGBUS": "engine_crashed",
+    "SIGFPE": "engine_crashed",
+    "SIGKILL": "engine_killed",
+}
+
+
+def name_failure(
+    status: int | None,
+    log: Sequence[str],
+    config: LaunchConfig,
+    free: int | None = None,
+) -> SlipstreamError:
+    """The named failure of a launch or of a running engine.
+
+    Args:
+        status: exit status as ``subprocess`` tells it; None if it hangs.
+        log: the engine's lines that may hold the reason, in order.
+        config: what it ran.
+        free: bytes of memory that are free, if known.
+    """
+    code, facts = _find_reason(status, log)
+    if config.spec.kind is not None and any(_DRAFT_FILE.search(line) for line in log):
+        code = _OF_DRAFTER.get(code, code)
+        code = "drafter_mismatch" if code == "engine_exited" else code
+    elif code == "drafter_mismatch" and config.spec.kind is None:
+        code = "engine_exited"
+    if code == "not_enough_memory" and free is not None:
+        facts["free"] = free
+    facts |= {"model": str(config.model)}
+    return _error(code, facts, config)
+
+
+def drafter_refused(log: Sequence[str], config: LaunchConfig) -> SlipstreamError:
+    """The failure of a launch that runs, but without the speculation that was asked for."""
+    code, facts = _find_reason(None, log)
+    code = code if code in ("drafter_mismatch", "not_enough_memory") else "drafter_idle"
+    return _error(code, facts | {"model": str(config.model)}, config)
+
+
+def name_exit(status: int, log: Sequence[str], engine: Path) -> SlipstreamError:
+    """The named failure of an engine that was only asked what it can do."""
+    code, facts = _find_reason(status, log)
+    if code == "engine_exited":
+        code = "not_an_engine"
+    return _error(code, facts | {"engine": str(engine)})
+
+
+def engine_problem(code: str, engine: Path) -> SlipstreamError:
+    """A problem of the engine's binary itself."""
+    return _error(code, {"engine": str(engine)})
+
+
+def _find_reason(status: int | None, log: Sequence[str]) -> tuple[str, dict[str, Fact]]:
+    facts: dict[str, Fact] = {"status": status, "log": "\n".join(log[-_SHOWN_LINES:])}
+    by_status = _code_of_status(status)
+    if by_status == "illegal_instruction":
+        return by_status, facts
+    matches = list(_matches(log))
+    if not matches:
+        return by_status, facts
+    code = matches[0][0]
+    for same, told in matches:
+        if same == code and told:
+            return code, facts | told
+    return code, facts
+
+
+def _matches(log: Sequence[str]) -> Iterator[tuple[str, dict[str, Fact]]]:
+    """The reasons found in the log, the last one first: what came before was survived."""
+    for line in reversed(list(_without_fitting(log))):
+        for code, pattern in _REASONS:
+            if found := pattern.search(line):
+                yield code, _facts_of(found.groupdict())
+                break
+
+
+def _code_of_status(status: int | None) -> str:
+    if status is None:
+        return "engine_hung"
+    if status in (CANNOT_RUN, NOT_FOUND):
+        return "not_executable"
+    if status in _WINDOWS_STATUS:
+        return _WINDOWS_STATUS[status]
+    # A shell that ran the engine reports a signal as 128 + its number.
+    number = -status if status < 0 else status - 128
+    try:
+        return _SIGNALS.get(signal.Signals(number).name, "engine_exited")
+    except ValueError:
+        return "engine_exited"
+
+
+def _without_fitting(log: Sequence[str]) -> Iterator[str]:
+    for line, following in zip(log, [*log[1:], ""], strict=False):
+        if not _FITTING.search(line) and not _FITTING.search(following):
+            yield line
+
+
+def _facts_of(groups: dict[str, str | None]) -> dict[str, Fact]:
+    if size := groups.get("bytes"):
+        return {"needed": int(size)}
+    if mib := groups.get("mib"):
+        return {"needed": int(float(mib) * _MIB)}
+    return dict(groups)
+
+
+def _error(
+    code: str, facts: dict[str, Fact], config: LaunchConfig | None = None
+) -> SlipstreamError:
+    words = _WORDS[code]
+    names = {
+        "model": config.model.name if config else "the model",
+        "drafter": _drafter_name(config),
+        "engine": str(facts.get("engine", "the engine")),
+        "architecture": str(facts.get("architecture")),
+        "option": str(facts.get("option")),
+        "library": str(facts.get("library", "it needs")),
+    }
+    return SlipstreamError(code, words.sentence.format_map(names), facts=facts, action=words.action)
+
+
+def _drafter_name(config: LaunchConfig | None) -> str:
+    if config is None or config.spec.drafter is None:
+        return "The drafter inside the model"
+    return f"The drafter {config.spec.drafter.name}"

@@ -1,0 +1,277 @@
+"""One engine process from its start to its end."""
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from slipstream.cancel import Cancelled, CancelToken
+from slipstream.engine.child import Child
+from slipstream.engine.command import build_command
+from slipstream.engine.config import LaunchConfig
+from slipstream.engine.environment import child_environment
+from slipstream.engine.events import EngineState, StateChanged
+from slipstream.engine.failures import drafter_refused, name_failure
+from slipstream.engine.logtail import LogTail
+from slipstream.engine.spec import EngineSpec
+from slipstream.errors import SlipstreamError
+from slipstream.machine.memory import read_memory
+from slipstream.paths import log_folder
+from slipstream.weights.shards import size_of
+
+PORT_ATTEMPTS = 4
+POLL_SECONDS = 0.03
+END_SECONDS = 4.0
+"""More than the guardian takes for asking, terminating and killing."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a start may take.
+
+    Attributes:
+        silence: seconds without a line or progress, for an empty file.
+        bytes_per_second: the slowest disk; a file adds the time to read it.
+        most: times the silence that a start may take in all, however much it prints.
+    """
+
+    silence: float = 60.0
+    bytes_per_second: float = 50e6
+    most: float = 10.0
+
+
+class EngineProcess:
+    """Starts, watches and ends one engine. ``stop`` may be called from any thread.
+
+    Attributes:
+        state: where it is in its life.
+        log: the end of its log; None before the start.
+        key: the API key that it asks for.
+        address: where it listens: ``http://127.0.0.1:PORT``.
+    """
+
+    def __init__(
+        self,
+        engine: EngineSpec,
+        config: LaunchConfig,
+        patience: Patience | None = None,
+    ) -> None:
+        """Prepare a launch.
+
+        Args:
+            engine: what runs.
+            config: what it serves.
+            patience: how long the start may take.
+        """
+        self.engine = engine
+        self.config = config
+        self.state = EngineState.STOPPED
+        self.log: LogTail | None = None
+        self.key = secrets.token_urlsafe(32)
+        self.address = ""
+        self._patience = patience or Patience()
+        self._lock = threading.RLock()
+        self._child: Child | None = None
+        self._stopping = False
+        self._failure: SlipstreamError | None = None
+
+    def start(self, cancel: CancelToken) -> Iterator[StateChanged]:
+        """Start the engine; ends when the model is loaded and answers.
+
+        Raises: SlipstreamError, the named failure; Cancelled, if cancelled or stopped meanwhile.
+        """
+        with cancel.on_cancel(self._ask_to_end):
+            try:
+                yield from self._start_on_a_free_port()
+            except SlipstreamError as failure:
+                self._failure = failure
+                self._end_child()
+                self._change(EngineState.FAILED)
+                raise
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """End the engine, by force if it must be; returns when it is gone. Can be repeated."""
+        with self._lock:
+            self._stopping = True
+            running = self._child is not None
+        if running:
+            self._change(EngineState.STOPPING)
+            self._end_child()
+        self._change(EngineState.STOPPED)
+
+    def failure(self) -> SlipstreamError | None:
+        """Why the engine ended by itself; None while it runs, or if it was stopped.
+
+        Waits a moment for its end: a broken connection is noticed before the end of the process.
+        """
+        return self._failure_after(1.0)
+
+    def last_sign_of_life(self) -> float:
+        """``time.monotonic()`` of the engine's last log line; 0 before its first start."""
+        return self.log.last_line_at if self.log else 0.0
+
+    def hung(self) -> SlipstreamError:
+        """The failure of an engine that is alive and says nothing; the caller measured that."""
+        return self._name(None)
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        """The engine works on a reply inside the block."""
+        self._replace(EngineState.READY, EngineState.BUSY)
+        try:
+            yield
+        finally:
+            self._replace(EngineState.BUSY, EngineState.READY)
+
+    def _start_on_a_free_port(self) -> Iterator[StateChanged]:
+        for attempts_left in reversed(range(PORT_ATTEMPTS)):
+            try:
+                yield self._launch()
+                yield from self._wait_until_ready()
+            except SlipstreamError as failure:
+                if failure.code != "port_taken" or not attempts_left:
+                    raise
+                self._end_child()
+            else:
+                return
+
+    def _launch(self) -> StateChanged:
+        port = free_port()
+        command = build_command(self.engine, self.config, port)
+        with self._lock:
+            if self._stopping:
+                raise Cancelled
+            self._child = Child(command, child_environment(self.key))
+            self.address = f"http://127.0.0.1:{port}"
+            self.log = LogTail(self._child.output, log_folder() / "engine.log", self._ended)
+        return self._change(EngineState.STARTING)
+
+    def _wait_until_ready(self) -> Iterator[StateChanged]:
+        assert self._child is not None
+        assert self.log is not None
+        deadline = _Deadline(self._patience, self.config.model)
+        told = StateChanged(EngineState.STARTING)
+        with httpx2.Client(base_url=self.address, trust_env=False, timeout=2.0) as client:
+            while not self._is_ready(client):
+                status = self._child.status()
+                if self._stopping:
+                    raise Cancelled
+                if status is not None:
+                    self.log.join(1.0)
+                    raise self._name(status)
+                if deadline.passed(self.log):
+                    raise self.hung()
+                if self.log.bytes_read and told != (now := self._loading()):
+                    told = now
+                    yield told
+                time.sleep(POLL_SECONDS)
+        if told != (now := self._loading()):
+            yield now
+        self.log.mark()
+        yield self._change(EngineState.READY)
+        if failure := self._failure_after(0.0):  # it may have died before anybody listened
+            raise failure
+
+    def _is_ready(self, client: httpx2.Client) -> bool:
+        try:
+            if client.get("/health").status_code != 200:
+                return False
+            ours = client.get("/slots", headers={"Authorization": f"Bearer {self.key}"})
+            others = client.get("/slots", headers={"Authorization": "Bearer none"})
+        except httpx2.HTTPError:
+            return False
+        if ours.status_code == 401 or others.status_code != 401:
+            raise SlipstreamError(
+                "port_taken",
+                "Another program answers in the engine's place.",
+                facts={"address": self.address},
+                action="Try again.",
+            )
+        self._check_speculation(ours)
+        return True
+
+    def _check_speculation(self, slots: httpx2.Response) -> None:
+        """An engine that cannot use its drafter serves without it; only the slots tell."""
+        if self.config.spec.kind is None or slots.status_code != 200:
+            return
+        if not any(slot.get("speculative", True) for slot in slots.json()):
+            assert self.log is not None
+            raise drafter_refused(self.log.evidence(), self.config)
+
+    def _loading(self) -> StateChanged:
+        assert self.log is not None
+        return self._change(EngineState.LOADING, self.log.progress)
+
+    def _failure_after(self, seconds: float) -> SlipstreamError | None:
+        child, log = self._child, self.log
+        if self._failure is None and child is not None and log is not None and not self._stopping:
+            status = child.wait(seconds)
+            if status is not None:
+                log.join(1.0)
+                self._failure = self._name(status)
+        return self._failure
+
+    def _name(self, status: int | None) -> SlipstreamError:
+        lines = self.log.evidence() if self.log else ()
+        return name_failure(status, lines, self.config, read_memory().free or None)
+
+    def _ended(self) -> None:
+        """In the log's thread: the pipe ended, so the engine did."""
+        if self.state in (EngineState.READY, EngineState.BUSY) and not self._stopping:
+            self.failure()
+            self._change(EngineState.FAILED)
+
+    def _ask_to_end(self) -> None:
+        with self._lock:
+            self._stopping = True
+            if self._child is not None:
+                self._child.ask_to_end()
+
+    def _end_child(self) -> None:
+        with self._lock:
+            child, log = self._child, self.log
+        if child is None:
+            return
+        child.ask_to_end()
+        if child.wait(END_SECONDS) is None:
+            child.kill()
+        if log is not None:
+            log.join(1.0)
+
+    def _replace(self, old: EngineState, new: EngineState) -> None:
+        with self._lock:
+            if self.state is old:
+                self.state = new
+
+    def _change(self, state: EngineState, progress: float | None = None) -> StateChanged:
+        with self._lock:
+            self.state = state
+        return StateChanged(state, progress)
+
+
+class _Deadline:
+    """Extended by whatever the engine prints, but not without end."""
+
+    def __init__(self, patience: Patience, model: Path) -> None:
+        self._silence = patience.silence + size_of(model) / patience.bytes_per_second
+        self._end = time.monotonic() + patience.most * self._silence
+
+    def passed(self, log: LogTail) -> bool:
+        now = time.monotonic()
+        return now > self._end or now - log.last_line_at > self._silence
+
+
+def free_port() -> int:
+    """A TCP port on loopback that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,48 @@
+"""What is tried after a launch failed, and in which order."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
+from slipstream.engine.config import LaunchConfig
+from slipstream.engine.ladder import SMALLEST_CONTEXT, helps, rungs_below
+
+MIXED = SpecConfig(DrafterKind.MTP, draft_tokens=4, with_ngram=True)
+WANTED = LaunchConfig(Path("target.gguf"), context=16384, spec=MIXED)
+
+
+def test_fewer_draft_tokens_then_no_ngrams_then_no_drafter_then_less_context() -> None:
+    rungs = list(rungs_below(WANTED))
+    assert [rung.spec for rung in rungs] == [
+        replace(MIXED, draft_tokens=2),
+        replace(MIXED, draft_tokens=2, with_ngram=False),
+        PLAIN,
+        PLAIN,
+        PLAIN,
+    ]
+    assert [rung.context for rung in rungs] == [16384, 16384, 16384, 8192, SMALLEST_CONTEXT]
+
+
+def test_a_plain_launch_can_only_get_less_context() -> None:
+    plain = replace(WANTED, spec=PLAIN)
+    assert [rung.context for rung in rungs_below(plain)] == [8192, 4096]
+
+
+def test_lack_of_memory_is_helped_by_every_rung() -> None:
+    assert all(helps("not_enough_memory", WANTED, rung) for rung in rungs_below(WANTED))
+
+
+def test_a_drafter_that_does_not_fit_is_only_helped_by_going_without_it() -> None:
+    first = next(rung for rung in rungs_below(WANTED) if helps("drafter_mismatch", WANTED, rung))
+    assert first.spec == PLAIN
+
+
+def test_a_crash_with_a_drafter_is_helped_by_drafting_less_but_not_by_less_context() -> None:
+    helpful = [rung for rung in rungs_below(WANTED) if helps("engine_crashed", WANTED, rung)]
+    assert [rung.context for rung in helpful] == [16384] * 3
+
+
+def test_other_failures_are_helped_by_nothing() -> None:
+    plain = replace(WANTED, spec=PLAIN)
+    assert not any(helps("unsupported_architecture", WANTED, rung) for rung in rungs_below(WANTED))
+    assert not any(helps("engine_crashed", plain, rung) for rung in rungs_below(plain))

@@ -1,0 +1,71 @@
+"""The same against a llama-server that was built from source."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slipstream.cancel import CancelToken
+from slipstream.drafters.kinds import DrafterKind, SpecConfig
+from slipstream.engine.config import LaunchConfig
+from slipstream.engine.events import EngineState, StateChanged
+from slipstream.engine.process import EngineProcess
+from slipstream.engine.spec import EngineSpec, learn, list_devices
+from slipstream.errors import SlipstreamError
+
+PATH = os.environ.get("SLIPSTREAM_TEST_LLAMA_SERVER", "")
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not PATH, reason="SLIPSTREAM_TEST_LLAMA_SERVER is not set"),
+]
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> EngineSpec:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        return learn("llama-server", Path(PATH))
+
+
+def test_it_tells_what_it_can_do(native: EngineSpec, embedded: EngineSpec) -> None:
+    assert native.ok, native.problem
+    assert native.build
+    assert native.spec_types == embedded.spec_types
+    assert "--draft-max" not in native.flags
+    assert list_devices(native) == native.devices
+
+
+def test_every_flag_of_the_embedded_engine_is_one_of_its_own(
+    native: EngineSpec, embedded: EngineSpec
+) -> None:
+    assert embedded.flags <= native.flags
+
+
+@pytest.mark.parametrize("kind", [None, DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM])
+def test_it_loads_with_progress_and_stops(
+    native: EngineSpec, demo: Path, dflash: Path, kind: DrafterKind | None
+) -> None:
+    spec = SpecConfig(kind, dflash if kind is DrafterKind.DFLASH else None, 3 if kind else 0)
+    told: list[StateChanged] = []
+    process = EngineProcess(native, LaunchConfig(demo, 1024, spec, threads=1), told.append)
+    list(process.start(CancelToken()))
+    process.stop()
+    assert EngineState.READY in {change.state for change in told}
+    assert any(change.progress is not None for change in told)
+    assert process.failure() is None
+
+
+def test_its_failures_have_the_same_names(
+    native: EngineSpec, demo: Path, dflash: Path, half_a_model: Path
+) -> None:
+    launch = LaunchConfig(demo, 1024, threads=1)
+    mismatch = replace(launch, spec=SpecConfig(DrafterKind.EAGLE3, dflash, 3))
+    for config, code in (
+        (replace(launch, model=half_a_model), "damaged_file"),
+        (replace(launch, model=dflash), "not_a_model"),
+        (mismatch, "drafter_mismatch"),
+    ):
+        with pytest.raises(SlipstreamError) as raised:
+            list(EngineProcess(native, config).start(CancelToken()))
+        assert raised.value.code == code

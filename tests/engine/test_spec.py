@@ -1,0 +1,148 @@
+"""Learning from a binary what it can do, whatever the binary does."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from bad_engines import BadEngine
+from slipstream.engine import spec as spec_module
+from slipstream.engine.spec import EngineSpec, find_engines, learn, list_devices
+from slipstream.errors import SlipstreamError
+from slipstream.paths import cache_folder
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs with a shebang line")
+
+GOOD = """
+answers = {
+    "--help": "-m, --model FNAME\\n--port N\\n--list-devices\\n--spec-type none,draft-mtp",
+    "--version": "version: 7 (abc)",
+    "--list-devices": "Available devices:\\n  CUDA0: Card (2048 MiB, 1024 MiB free)",
+}
+print(answers[sys.argv[1]])
+open(__file__ + ".asked", "a").write(sys.argv[1])
+"""
+
+
+def problem_of(path: Path) -> SlipstreamError:
+    problem = learn("llama-server", path).problem
+    assert problem
+    return problem
+
+
+def test_the_embedded_engine_tells_what_it_can_do(embedded: EngineSpec) -> None:
+    assert embedded.id == embedded.kind == "embedded"
+    assert embedded.path.suffix in {".so", ".pyd"}
+    assert embedded.build.startswith("xllamacpp 20")
+    assert "CPU" in embedded.backends
+    assert {"--model", "--ctx-size", "--spec-type", "--metrics"} <= embedded.flags
+    assert {"draft-mtp", "draft-dflash", "draft-eagle3"} <= set(embedded.spec_types)
+
+
+def test_a_llama_server_is_learnt_from_its_answers(bad_engine: BadEngine) -> None:
+    path = bad_engine(GOOD)
+    spec = learn("llama-server", path)
+    assert spec.ok
+    assert (spec.id, spec.build) == (str(path), "7 (abc)")
+    assert spec.flags == {"-m", "--model", "--port", "--list-devices", "--spec-type"}
+    assert spec.spec_types == ("draft-mtp",)
+    assert spec.backends == ("CPU", "CUDA")
+    assert spec.devices[0].free == 1024 << 20
+
+
+def test_it_is_asked_again_only_when_its_file_changed(bad_engine: BadEngine) -> None:
+    path = bad_engine(GOOD)
+    asked = Path(f"{path}.asked")
+    first = learn("llama-server", path)
+    asked.unlink()
+    again = learn("llama-server", path)
+    assert not asked.exists()
+    assert again.flags == first.flags
+    assert again.devices[0].free is None  # what was free then says nothing about now
+    assert list_devices(again)[0].free == 1024 << 20
+    os.utime(path, (1, 1))
+    learn("llama-server", path)
+    assert "--help" in asked.read_text()
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "\x00\xff" * 100])
+def test_a_damaged_cache_is_ignored(bad_engine: BadEngine, damage: str) -> None:
+    path = bad_engine(GOOD)
+    learn("llama-server", path)
+    file = cache_folder() / "engines.json"
+    assert str(path) in file.read_text()
+    file.write_text(damage)
+    assert learn("llama-server", path).ok
+
+
+def test_a_cache_with_wrong_values_is_ignored(bad_engine: BadEngine) -> None:
+    path = bad_engine(GOOD)
+    learn("llama-server", path)
+    file = cache_folder() / "engines.json"
+    file.write_text(file.read_text().replace('"devices": [', '"devices": [7, '))
+    assert learn("llama-server", path).devices[0].free == 1024 << 20
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("os.kill(os.getpid(), signal.SIGILL)", "illegal_instruction"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "engine_crashed"),
+        ("print('hello')", "not_an_engine"),
+        ("print('-m, --model F\\n--port N') if '--help' in sys.argv else sys.exit(1)", None),
+        ("sys.exit(2)", "not_an_engine"),
+        ("os.write(1, os.urandom(5000))", "not_an_engine"),
+        ("while True: print('-x ' * 10000)", "not_an_engine"),
+        (
+            "sys.exit('x: error while loading shared libraries: libcuda.so.1: cannot open') ",
+            "missing_library",
+        ),
+    ],
+)
+def test_every_way_to_fail_has_a_name(bad_engine: BadEngine, body: str, code: str | None) -> None:
+    problem = problem_of(bad_engine(body))
+    assert problem.code == (code or "not_an_engine")
+    assert problem.message.endswith(".")
+    assert problem.action
+    assert "{" not in problem.message
+
+
+def test_an_engine_that_hangs_is_given_up(
+    bad_engine: BadEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spec_module, "ANSWER_SECONDS", 0.5)
+    started = time.monotonic()
+    assert problem_of(bad_engine("time.sleep(60)")).code == "engine_hung"
+    assert time.monotonic() - started < 5
+
+
+def test_a_problem_is_not_remembered(bad_engine: BadEngine) -> None:
+    path = bad_engine("sys.exit(1)")
+    stat = path.stat()
+    assert not learn("llama-server", path).ok
+    path.write_text(path.read_text().replace("sys.exit(1)", GOOD))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert learn("llama-server", path).ok
+
+
+def test_files_that_are_no_programs(tmp_path: Path) -> None:
+    assert problem_of(tmp_path / "nothing").code == "engine_missing"
+    assert problem_of(tmp_path).code == "engine_missing"
+    text = tmp_path / "text"
+    text.write_text("hello")
+    assert problem_of(text).code == "not_executable"
+    text.chmod(0o755)
+    assert problem_of(text).code == "not_executable"
+
+
+def test_engines_are_found_once_each(
+    bad_engine: BadEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = bad_engine(GOOD)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+    kinds = [(engine.kind, engine.path) for engine in find_engines([link, path])]
+    assert [kind for kind, _ in kinds] == ["embedded", "llama-server"]
+    assert kinds[1][1] == link
