@@ -1,0 +1,1 @@
+"""Conversations: what was said, by which model, and who chose every word."""

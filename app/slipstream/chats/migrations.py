@@ -1,0 +1,123 @@
+"""The shape of the database of chats, as a list of steps that is only ever appended to.
+
+A step that older versions of the app cannot live with is marked as breaking: they then refuse the
+file politely. They read and write files that only have harmless further steps.
+"""
+
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipstream.errors import SlipstreamError
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of the shape: SQL statements, and whether older apps must stay away after it."""
+
+    name: str
+    statements: tuple[str, ...]
+    breaking: bool = False
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        "chats and messages",
+        (
+            """
+            CREATE TABLE chats (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                title TEXT NOT NULL,
+                created REAL NOT NULL,
+                updated REAL NOT NULL,
+                model TEXT,
+                speculation TEXT NOT NULL,
+                draft_tokens INTEGER NOT NULL,
+                opened REAL NOT NULL DEFAULT 0,
+                deleted REAL
+            )
+            """,
+            """
+            CREATE TABLE messages (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                chat_id INTEGER NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+                parent_id INTEGER REFERENCES messages (id) ON DELETE CASCADE,
+                role TEXT NOT NULL,
+                content TEXT NOT NULL,
+                reasoning TEXT NOT NULL,
+                pieces TEXT NOT NULL,
+                numbers TEXT NOT NULL,
+                spec TEXT NOT NULL,
+                finish TEXT NOT NULL,
+                created REAL NOT NULL
+            )
+            """,
+            "CREATE INDEX messages_of_chat ON messages (chat_id)",
+            "CREATE INDEX messages_by_parent ON messages (parent_id)",
+        ),
+        breaking=True,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, file: Path, steps: tuple[Step, ...] = STEPS) -> None:
+    """Bring the database to the newest shape, each step in a transaction of its own.
+
+    Before a breaking step a copy of an existing database is kept beside it.
+
+    Raises: SlipstreamError ``chats_from_newer_version``; sqlite3.Error.
+    """
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS steps"
+        " (number INTEGER PRIMARY KEY, name TEXT, breaking INTEGER, applied REAL)"
+    )
+    _refuse_newer(connection, file, known=len(steps))
+    for number, step in enumerate(steps, start=1):
+        if _applied(connection) >= number:
+            continue
+        if step.breaking and number > 1:
+            _back_up(connection, file.with_name(f"{file.name}.before-step-{number}"))
+        _apply(connection, number, step)
+
+
+def _applied(connection: sqlite3.Connection) -> int:
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM steps").fetchone()
+    return int(number)
+
+
+def _refuse_newer(connection: sqlite3.Connection, file: Path, known: int) -> None:
+    newer = connection.execute(
+        "SELECT name FROM steps WHERE number > ? AND breaking ORDER BY number", (known,)
+    ).fetchone()
+    if newer:
+        raise SlipstreamError(
+            "chats_from_newer_version",
+            "Your chats were saved by a newer version of Slipstream, which this one cannot read.",
+            facts={"path": str(file), "change": newer[0]},
+            action="Update Slipstream to open them.",
+        )
+
+
+def _apply(connection: sqlite3.Connection, number: int, step: Step) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another app may have been faster.
+        if _applied(connection) < number:
+            for statement in step.statements:
+                connection.execute(statement)
+            connection.execute(
+                "INSERT INTO steps VALUES (?, ?, ?, ?)",
+                (number, step.name, step.breaking, time.time()),
+            )
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _back_up(connection: sqlite3.Connection, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    with closing(sqlite3.connect(target)) as copy:
+        connection.backup(copy)

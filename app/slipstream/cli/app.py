@@ -1,0 +1,109 @@
+"""The verbs, and the one place where what went wrong is told and becomes an exit code."""
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipstream import __version__, paths
+from slipstream.cancel import Cancelled
+from slipstream.cli import output
+from slipstream.cli.chat import chat
+from slipstream.cli.doctor import doctor
+from slipstream.errors import SlipstreamError
+
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+
+_LOG_BYTES = 1_000_000
+
+app = typer.Typer(
+    name="slipstream",
+    help="Run language models on this computer. Without a verb it opens the window.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("chat")(chat)
+app.command("doctor")(doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"slipstream {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one verb; returns the exit code. Nothing is raised."""
+    output.use_utf8()
+    as_json = "--json" in arguments
+    try:
+        code = app(list(arguments), prog_name="slipstream", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        output.show_error(_wrong_usage(error, arguments), as_json=as_json)
+        return WRONG_USAGE
+    except SlipstreamError as error:
+        output.show_error(error, as_json=as_json)
+        return FAILED
+    except (Cancelled, KeyboardInterrupt, typer.Abort):
+        if as_json:
+            output.show_error(_interrupted(), as_json=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who read our output has enough; Python must not try to flush the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told as one
+        output.show_error(_bug(error), as_json=as_json)
+        return FAILED
+    return int(code)
+
+
+def _wrong_usage(error: typer.TyperException, arguments: Sequence[str]) -> SlipstreamError:
+    verb = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+    known = verb in {command.name for command in app.registered_commands}
+    return SlipstreamError(
+        "wrong_usage",
+        error.format_message(),
+        action=f"Run 'slipstream {verb + ' ' if known else ''}--help' to see what is possible.",
+    )
+
+
+def _interrupted() -> SlipstreamError:
+    return SlipstreamError("cancelled", "You stopped it.", action="Run it again when you like.")
+
+
+def _bug(error: Exception) -> SlipstreamError:
+    return SlipstreamError(
+        "bug",
+        f"This is a bug in Slipstream ({type(error).__name__}: {error}).",
+        facts={"log": str(_log(error))},
+        action="Please report it with the end of that log file.",
+    )
+
+
+def _log(error: Exception) -> Path:
+    file = paths.log_folder() / "slipstream.log"
+    handler = RotatingFileHandler(file, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger = logging.getLogger("slipstream.cli")
+    logger.addHandler(handler)
+    logger.error("command line", exc_info=error)
+    logger.removeHandler(handler)
+    handler.close()
+    return file

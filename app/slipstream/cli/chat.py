@@ -1,0 +1,106 @@
+"""``slipstream chat``: one reply, or a conversation on the terminal."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from slipstream.cancel import CancelToken
+from slipstream.cli import interrupt, output
+from slipstream.cli.conversation import converse
+from slipstream.cli.loading import load
+from slipstream.cli.reply import Printer, receive, speed_line, to_json
+from slipstream.drafters.kinds import DrafterKind, SpecChoice
+from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
+from slipstream.engine.session import Session
+from slipstream.hub.reference import resolve
+
+_SPECS: dict[str, SpecChoice] = {
+    "auto": "auto",
+    "off": "off",
+    **{kind.value: kind for kind in DrafterKind},
+}
+
+
+def chat(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="demo, demo-small, a .gguf file or a folder with one."
+        ),
+    ],
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", "-p", metavar="TEXT", help="What to say; one reply, then end."),
+    ] = None,
+    spec: Annotated[
+        str,
+        typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(_SPECS)}."),
+    ] = "auto",
+    draft_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Most tokens drafted at once."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="End the reply after this many tokens.")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="T", help="0 always takes the likeliest token."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**32 - 1, metavar="N", help="The same seed, the same reply."),
+    ] = None,
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Show which text the drafter supplied.")
+    ] = False,
+    context: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Tokens that prompt and reply share.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text.")
+    ] = False,
+) -> None:
+    """Talk to a model: one reply with -p or piped text, else a conversation."""
+    if spec not in _SPECS:
+        raise typer.BadParameter(f"--spec must be one of {', '.join(_SPECS)}.")
+    on_terminal = prompt is None and sys.stdin.isatty()
+    if on_terminal and as_json:
+        raise typer.BadParameter("--json needs the text to answer: give it with -p.")
+    text = prompt if on_terminal or prompt is not None else sys.stdin.read()
+    if text is not None and not text.strip():
+        raise typer.BadParameter("There is no text to answer: give it with -p.")
+    request = LoadRequest(resolve(model), _SPECS[spec], draft_tokens, context)
+    options = ReplyOptions(max_tokens, temperature, seed)
+    session = Session()
+    cancel = CancelToken()
+    try:
+        with interrupt.cancels(cancel):
+            load(session, request, model, cancel)
+            if text is not None:
+                _reply_once(session, text, options, cancel, pieces=pieces, as_json=as_json)
+        if text is None:
+            converse(session, request, model, options, marked=pieces)
+    finally:
+        session.stop()
+
+
+def _reply_once(
+    session: Session,
+    text: str,
+    options: ReplyOptions,
+    cancel: CancelToken,
+    *,
+    pieces: bool,
+    as_json: bool,
+) -> None:
+    events = session.reply([ChatMessage("user", text)], options, cancel)
+    reply = receive(events, (lambda _: None) if as_json else Printer(marked=pieces))
+    if as_json and session.loaded is not None:
+        output.print_json(to_json(session.loaded, reply, with_pieces=pieces))
+    else:
+        output.write("\n")
+        output.say(speed_line(reply), style="dim")
+    if reply.finish == "cancelled":
+        raise typer.Exit(130)

@@ -1,0 +1,64 @@
+"""A conversation on the terminal."""
+
+import contextlib
+
+from slipstream.cancel import CancelToken
+from slipstream.cli import interrupt, output
+from slipstream.cli.loading import load
+from slipstream.cli.reply import Printer, receive, speed_line
+from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
+from slipstream.engine.session import Session
+from slipstream.errors import SlipstreamError
+
+with contextlib.suppress(ImportError):
+    import readline  # noqa: F401 - makes input() edit lines and remember them; not on Windows
+
+_PROMPT = "> "
+
+
+def converse(
+    session: Session, request: LoadRequest, name: str, options: ReplyOptions, *, marked: bool
+) -> None:
+    """Ask and answer until /quit or Ctrl+D. The model is loaded already."""
+    if session.loaded is not None:
+        output.say(session.loaded.name, style="bold")
+    output.say("Ctrl+C stops a reply. /quit or Ctrl+D ends the conversation.", style="dim")
+    messages: list[ChatMessage] = []
+    while (text := _ask()) is not None:
+        if not text.strip():
+            continue
+        question = ChatMessage("user", text)
+        try:
+            if session.loaded is None:  # the engine ended
+                load(session, request, name, CancelToken())
+            answer = _answer(session, [*messages, question], options, marked=marked)
+        except SlipstreamError as error:
+            output.say("")
+            output.show_error(error, as_json=False)
+            continue
+        messages += [question, ChatMessage("assistant", answer)]
+
+
+def _ask() -> str | None:
+    """The next message; None to leave."""
+    while True:
+        try:
+            text = input(_PROMPT)
+        except EOFError:
+            output.say("")
+            return None
+        except KeyboardInterrupt:
+            output.say("\n/quit or Ctrl+D ends the conversation.", style="dim")
+            continue
+        return None if text.strip() == "/quit" else text
+
+
+def _answer(
+    session: Session, messages: list[ChatMessage], options: ReplyOptions, *, marked: bool
+) -> str:
+    cancel = CancelToken()
+    with interrupt.cancels(cancel):
+        reply = receive(session.reply(messages, options, cancel), Printer(marked=marked))
+    output.write("\n")
+    output.say(speed_line(reply), style="dim")
+    return reply.text

@@ -1,0 +1,24 @@
+"""Load a model and say what happens."""
+
+from slipstream.cancel import CancelToken
+from slipstream.cli import output
+from slipstream.engine.events import FellBack, StateChanged
+from slipstream.engine.requests import Loaded, LoadRequest
+from slipstream.engine.session import Session
+
+
+def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken) -> Loaded:
+    """Load with progress on stderr; ``name`` is the model as the user named it.
+
+    Raises: SlipstreamError, Cancelled.
+    """
+    text = f"Loading {name} ..."
+    with output.progress(text) as update:
+        for event in session.load(request, cancel):
+            if isinstance(event, FellBack):
+                output.say(event.reason, style="yellow")
+            elif isinstance(event, StateChanged) and event.progress is not None:
+                update(f"{text} {event.progress:.0%}")
+    if session.loaded is None:
+        raise AssertionError("a load that ends without an error has loaded something")
+    return session.loaded
