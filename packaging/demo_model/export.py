@@ -153,6 +153,9 @@ def qwen35(path: pathlib.Path, sd: dict[str, Tensor], trunk: bool, pad: int = 0)
     w = gguf.GGUFWriter(path, "qwen35")
     name = "Slipstream Demo" + (" Deep" if pad else "") if trunk else "Slipstream Demo MTP"
     common(w, name, L + 2 + pad, "3M")
+    if trunk:
+        # Greedy unless asked otherwise: it knows so little that sampling only makes it stumble.
+        w.add_float32("general.sampling.temp", 0.0)
     w.add_nextn_predict_layers(1)
     w.add_rope_dimension_sections([11, 11, 10, 0])
     w.add_array("qwen35.attention.recurrent_layers", [True] + [False] * (L + 1 + pad))

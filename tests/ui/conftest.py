@@ -1,0 +1,61 @@
+"""Every test of the window has a home of its own, and no screen."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from slipstream.chats.store import open_chats
+from slipstream.ui import app as app_module
+from slipstream.ui.app import Running
+from slipstream.ui.preferences import Preferences
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    return app_module.application()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def until(qapp: QApplication) -> Callable[..., None]:
+    """Run the event loop until something is true."""
+
+    def wait(condition: Callable[[], bool], seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            qapp.processEvents()
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def start(qapp: QApplication) -> Iterator[Callable[[], Running]]:
+    """Start the window as the app does, with the real engine; it ends with the test."""
+    started: list[Running] = []
+
+    def build() -> Running:
+        running = app_module.compose(Preferences(), open_chats())
+        running.window.show()
+        assert QTest.qWaitForWindowActive(running.window)
+        started.append(running)
+        return running
+
+    yield build
+    for running in started:
+        running.window.close()
+        running.end()

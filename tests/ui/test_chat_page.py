@@ -1,0 +1,226 @@
+"""The chat with the real engine: what a user does on the chat page, and what they see."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from slipstream import paths
+from slipstream.chats.store import open_chats
+from slipstream.drafters.kinds import DrafterKind
+from slipstream.ui.answering import numbers_of
+from slipstream.ui.app import Running
+from slipstream.ui.engine_control import Phase
+
+Start = Callable[[], Running]
+Until = Callable[..., None]
+
+STORY = "Tell me a story about a fox."
+
+
+@pytest.fixture
+def demo(start: Start, until: Until) -> Running:
+    """The window as it is at the very first start, with the demo loaded."""
+    running = start()
+    running.window.begin("")
+    until(lambda: running.control.phase is Phase.READY)
+    return running
+
+
+def say(running: Running, until: Until, text: str) -> None:
+    send(running, text)
+    until(lambda: not running.window.conversation.busy)
+
+
+def send(running: Running, text: str) -> None:
+    field = running.window.chat.composer.field
+    field.setPlainText(text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def page_text(running: Running) -> str:
+    return running.window.chat.transcript.plain_text()
+
+
+def notice(running: Running) -> str:
+    shown = running.window.notices.notice
+    return shown.text if shown is not None else ""
+
+
+def engines() -> list[psutil.Process]:
+    return [each for each in psutil.Process().children(recursive=True) if each.is_running()]
+
+
+def test_the_first_start_is_honest_about_the_demo(demo: Running) -> None:
+    chat = demo.window.chat
+    assert chat.welcome.isVisible()
+    assert "3 million parameters" in chat.welcome.text
+    assert chat.composer.field.placeholderText() == "Message Demo"
+
+
+def test_an_example_is_answered_with_its_numbers(demo: Running, until: Until) -> None:
+    chat = demo.window.chat
+    chat.welcome.example_chosen.emit(STORY)
+    until(lambda: not demo.window.conversation.busy)
+    text = page_text(demo)
+    assert STORY in text
+    assert "fox" in text.split(STORY)[1]
+    assert "tok/s" in text
+    assert "MTP, 3 draft tokens" in text
+    assert len(chat.speed.shares) == 3
+    assert chat.speed.accepted.endswith("%")
+    assert chat.transcript.current_spans()
+
+
+def test_sending_before_the_model_is_loaded_waits_for_it(start: Start, until: Until) -> None:
+    running = start()
+    running.window.begin("")
+    send(running, STORY)
+    assert running.control.phase is Phase.LOADING
+    assert STORY in page_text(running)
+    until(lambda: not running.window.conversation.busy)
+    assert "tok/s" in page_text(running)
+
+
+def test_escape_stops_at_once_and_the_text_stays(demo: Running, until: Until) -> None:
+    send(demo, "Write the class Parser(object) in Python.")
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    QTest.keySequence(demo.window, "Esc")
+    until(lambda: not demo.window.conversation.busy, 5)
+    assert demo.window.chat.transcript.current_text()
+    assert "stopped" in page_text(demo)
+
+
+def test_plain_and_drafted_replies_say_the_same_and_how_they_were_made(
+    demo: Running, until: Until
+) -> None:
+    say(demo, until, STORY)
+    drafted = demo.window.chat.transcript.current_text()
+    demo.window.chat.speed.speculation_chosen.emit("off", 0)
+    assert "Restarting without a drafter" in page_text(demo)
+    until(lambda: demo.control.phase is Phase.READY)
+    demo.window.new_chat()
+    say(demo, until, STORY)
+    assert demo.window.chat.transcript.current_text() == drafted
+    assert "no drafter" in page_text(demo)
+    assert demo.window.chat.speed.shares == ()
+
+
+def test_another_number_of_draft_tokens_restarts_and_keeps_the_chat(
+    demo: Running, until: Until
+) -> None:
+    say(demo, until, STORY)
+    demo.window.chat.speed.speculation_chosen.emit("dflash", 5)
+    until(lambda: demo.control.phase is Phase.READY)
+    assert demo.control.loaded is not None
+    assert demo.control.loaded.spec.kind is DrafterKind.DFLASH
+    assert demo.control.loaded.spec.draft_tokens == 5
+    assert STORY in page_text(demo)
+    say(demo, until, "Hello")
+    assert "DFlash, 5 draft tokens" in page_text(demo)
+
+
+def test_regenerating_replaces_the_answer(demo: Running, until: Until) -> None:
+    say(demo, until, STORY)
+    demo.window.chat.transcript.regenerate_requested.emit()
+    until(lambda: not demo.window.conversation.busy)
+    assert page_text(demo).count("tok/s") == 1
+    assert [m.role for m in demo.window.conversation.messages()] == ["user", "assistant"]
+
+
+def test_a_chat_is_reopened_exactly_as_it_was(demo: Running, start: Start, until: Until) -> None:
+    say(demo, until, STORY)
+    seen, spans = page_text(demo), demo.window.chat.transcript.current_spans()
+    demo.window.close()
+    demo.end()
+    again = start()
+    again.window.begin("")
+    assert page_text(again) == seen
+    assert again.window.chat.transcript.current_spans() == spans
+    until(lambda: again.control.phase is Phase.READY)
+
+
+def test_files_that_are_no_models_are_named_and_the_demo_still_works(
+    demo: Running, until: Until, tmp_path: Path
+) -> None:
+    say(demo, until, STORY)
+    text = tmp_path / "notes.gguf"
+    text.write_text("These are my notes.")
+    half = tmp_path / "half.gguf"
+    whole = paths.resources() / "demo" / "Slipstream-Demo-3M-Q8_0.gguf"
+    half.write_bytes(whole.read_bytes()[:1_000_000])
+    drafter = paths.resources() / "demo" / "dflash-Slipstream-Demo-3M-Q8_0.gguf"
+    sentences = set()
+    for file in (text, half, drafter, tmp_path / "missing.gguf"):
+        demo.window.notices.clear()
+        demo.window.come_forward(str(file))
+        until(lambda: bool(notice(demo)))
+        sentences.add(notice(demo))
+    assert len(sentences) == 4
+    assert STORY in page_text(demo)
+    until(lambda: demo.control.phase is not Phase.LOADING)
+    if demo.control.phase is not Phase.READY:
+        demo.window.notices.act()
+    until(lambda: demo.control.phase is Phase.READY)
+    say(demo, until, "Hello")
+    assert page_text(demo).count("tok/s") == 2
+
+
+def test_an_engine_that_is_killed_leaves_the_text_and_offers_a_restart(
+    demo: Running, until: Until
+) -> None:
+    send(demo, "Write the class Parser(object) in Python.")
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    for engine in engines():
+        os.kill(engine.pid, signal.SIGKILL)
+    until(lambda: not demo.window.conversation.busy)
+    assert demo.window.chat.transcript.current_text()
+    shown = demo.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Restart"
+    demo.window.notices.act()
+    until(lambda: demo.control.phase is Phase.READY)
+    say(demo, until, "Hello")
+
+
+def test_a_prompt_longer_than_the_context_is_refused_and_nothing_is_lost(
+    demo: Running, until: Until
+) -> None:
+    say(demo, until, "word " * 20_000)
+    assert notice(demo)
+    assert demo.control.phase is Phase.READY
+    assert [m.role for m in demo.window.conversation.messages()] == ["user"]
+
+
+def test_tinting_is_remembered(demo: Running, start: Start) -> None:
+    demo.window.chat.composer.tint.click()
+    demo.window.close()
+    demo.end()
+    assert start().window.chat.composer.tint.isChecked()
+
+
+def test_a_reply_is_saved_while_it_grows(demo: Running, until: Until) -> None:
+    send(demo, "Write the class Parser(object) in Python.")
+    until(lambda: not demo.window.conversation.busy)
+    store = open_chats().store
+    chat = store.list_chats()[0]
+    reply = store.messages(chat.id)[-1]
+    store.close()
+    numbers = numbers_of(reply)
+    assert numbers is not None
+    assert numbers.tokens > 0
+    assert sum(length for length, _ in reply.pieces) == len(reply.reasoning + reply.content)
+
+
+def test_a_long_prompt_shows_how_far_it_was_read(demo: Running, until: Until) -> None:
+    seen: list[tuple[int, int]] = []
+    demo.window.conversation.reading.connect(lambda done, total: seen.append((done, total)))
+    send(demo, "fox " * 1_500)
+    until(lambda: bool(seen) and seen[-1][0] == seen[-1][1])
+    demo.window.conversation.stop()
+    until(lambda: not demo.window.conversation.busy)
