@@ -21,9 +21,12 @@ tokj = json.loads(pathlib.Path("tokenizer.json").read_text())
 vocab = sorted(tokj["model"]["vocab"].items(), key=lambda kv: kv[1])
 merges = [m if isinstance(m, str) else " ".join(m) for m in tokj["model"]["merges"]]
 SPECIAL = {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|mask|>"}
+# It learnt only questions that begin with a capital letter.
 TEMPLATE = (
     "{% for m in messages %}"
-    "{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
+    "{% set text = m['content'][:1]|upper + m['content'][1:] if m['role'] == 'user'"
+    " else m['content'] %}"
+    "{{ '<|im_start|>' + m['role'] + '\n' + text + '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 

@@ -1,4 +1,4 @@
-"""The look, as one typed object: colours and measures that palette, style sheet and painting share."""
+"""The look as one typed object: colours that palette, style sheet and painting share."""
 
 from dataclasses import dataclass
 

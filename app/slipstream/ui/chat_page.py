@@ -1,0 +1,287 @@
+"""The chat page: transcript, composer, model, speed. It wires parts together, nothing else."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from slipstream.chats.records import Message
+from slipstream.engine.events import FellBack, Finished, Piece, ReplyNumbers
+from slipstream.errors import SlipstreamError
+from slipstream.ui import models
+from slipstream.ui.answering import numbers_of, text_runs
+from slipstream.ui.composer import Composer
+from slipstream.ui.conversation import Conversation
+from slipstream.ui.engine_control import Phase
+from slipstream.ui.header import Header
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.speed_panel import SpeedPanel
+from slipstream.ui.transcript import Transcript
+from slipstream.ui.transcript.styles import COLUMN
+from slipstream.ui.welcome import Welcome
+from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
+from slipstream.ui.wording import choice_name, mode, speed_line
+
+_MARGIN = 24  # as the transcript has it
+
+
+class ChatPage(QWidget):
+    """One conversation with one model.
+
+    Attributes:
+        noticed: a Notice for the user.
+        chats_changed: the list of chats is another one.
+        speed_toggled, tint_toggled: what the user wants shown.
+    """
+
+    noticed = Signal(object)
+    chats_changed = Signal()
+    speed_toggled = Signal(bool)
+    tint_toggled = Signal(bool)
+
+    def __init__(
+        self, look: Look, desk: ModelDesk, conversation: Conversation, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._look = look
+        self._desk = desk
+        self._control = desk.control
+        self._conversation = conversation
+        self.header = Header(look, desk)
+        self.transcript = Transcript()
+        self.welcome = Welcome()
+        self.composer = Composer(look)
+        self.speed = SpeedPanel(look)
+        self._pages = QStackedWidget()
+        self._used = 0  # tokens of context
+        self._column = QVBoxLayout()
+        self._lay_out()
+        self._connect_parts()
+        self._connect_model()
+        self._connect_conversation()
+        look.changed.connect(self._on_look_changed)
+        self._on_look_changed()
+        self._on_model_changed()
+        self._on_opened()
+
+    def open_file(self) -> None:
+        """Ask for a GGUF file and load it."""
+        path, _ = QFileDialog.getOpenFileName(
+            self, tr("Open a GGUF file"), "", tr("Models (*.gguf);;All files (*)")
+        )
+        if path:
+            self._desk.open(path)
+
+    def narrowest(self) -> int:
+        """The width the conversation needs, in pixels."""
+        return self.composer.minimumSizeHint().width() + 2 * _MARGIN
+
+    def show_tint(self, tint: bool) -> None:
+        """Tint drafted tokens or not."""
+        self.transcript.set_tint(tint)
+        self.composer.tint.setChecked(tint)
+
+    def focus_message(self) -> None:
+        """Put the keyboard where the user writes."""
+        self.composer.field.setFocus()
+
+    # What the user does
+
+    def _on_sent(self, text: str) -> None:
+        try:
+            self._conversation.send(text)
+        except SlipstreamError as error:
+            self.composer.field.setPlainText(text)
+            self.noticed.emit(notice_of(error))
+
+    def _on_speculation_chosen(self, spec: str, draft_tokens: int) -> None:
+        self._desk.speculate(spec, draft_tokens)
+        name = choice_name(self._desk.spec)
+        number = tr(", {n} draft tokens").format(n=draft_tokens) if draft_tokens else ""
+        sentence = tr("Restarting with {mode}…").format(mode=name + number)
+        if self._desk.spec == "off":
+            sentence = tr("Restarting without a drafter…")
+        self.speed.show_sentence(sentence)
+        self.transcript.add_notice(sentence)
+
+    def _on_link(self, address: str) -> None:
+        url = QUrl(address)
+        if url.scheme() in ("http", "https", "mailto"):
+            text = tr("Open {address} in your browser?").format(address=address)
+
+            def act() -> None:
+                QDesktopServices.openUrl(url)
+
+            self.noticed.emit(Notice(text, button=tr("Open"), act=act))
+
+    # What the model reports
+
+    def _on_model_changed(self) -> None:
+        name = self._desk.title
+        self.composer.show_model(name or tr("the model"))
+        self.welcome.show_model(name, demo=models.is_demo(self._desk.ref))
+        if self._control.phase is Phase.READY:
+            self.speed.show_loaded(self._control.loaded)
+        elif self._control.phase is not Phase.LOADING:
+            self.speed.show_loaded(None)
+
+    def _on_model_opened(self, ref: str) -> None:
+        self._conversation.remember_model(ref, str(self._desk.spec), self._desk.draft_tokens)
+        self._refresh_context()
+
+    def _on_fell_back(self, event: FellBack) -> None:
+        sentence = tr("It runs with {mode} instead of {wanted}.").format(
+            mode=mode(event.now), wanted=mode(event.wanted)
+        )
+        self.noticed.emit(Notice(f"{event.reason} {sentence}", Level.WARNING))
+
+    def _on_load_failed(self, error: BaseException) -> None:
+        failed = self._desk.failed_ref
+        if isinstance(error, SlipstreamError) and error.code == "no_drafter":
+            auto = partial(self._desk.open, failed, "auto", 0)
+            self.noticed.emit(notice_of(error, button=tr("Choose automatically"), act=auto))
+            return
+        if self._control.phase is Phase.READY:
+            self.noticed.emit(notice_of(error))
+            return
+        back = self._desk.last_good or models.DEMO
+        button = tr("Back to {model}").format(model=models.title(back))
+        self.noticed.emit(notice_of(error, button=button, act=lambda: self._desk.open(back)))
+
+    # What the conversation reports
+
+    def _on_opened(self) -> None:
+        self.speed.clear()
+        self._used = 0
+        messages = self._show_messages()
+        self._refresh_context()
+        self._pages.setCurrentWidget(self.transcript if messages else self.welcome)
+        self._refresh_busy()
+        self.focus_message()
+
+    def _show_messages(self) -> list[Message]:
+        self.transcript.clear()
+        messages = self._conversation.messages()
+        for message in messages:
+            self._show_message(message)
+        return messages
+
+    def _show_message(self, message: Message) -> None:
+        if message.role == "user":
+            self.transcript.add_user(message.content)
+            return
+        numbers = numbers_of(message)
+        note = "" if numbers is None else speed_line(numbers, message.spec, message.finish)
+        self.transcript.add_reply(
+            message.content, reasoning=message.reasoning, spans=text_runs(message), note=note
+        )
+        if numbers is not None:
+            self.speed.show_final(numbers)
+            self._show_used(numbers)
+
+    def _on_asked(self, message: Message) -> None:
+        self._pages.setCurrentWidget(self.transcript)
+        self.transcript.add_user(message.content)
+
+    def _on_reply_began(self) -> None:
+        self.transcript.begin_reply()
+        self.speed.begin_reply()
+        self._refresh_busy()
+
+    def _on_pieces(self, pieces: list[Piece]) -> None:
+        self.transcript.append(pieces)
+
+    def _on_numbers(self, numbers: ReplyNumbers) -> None:
+        self.speed.show_live(numbers)
+        self._show_used(numbers)
+
+    def _on_replied(self, finished: Finished | None, line: str) -> None:
+        self.transcript.finish_reply(line)
+        if finished is not None:
+            self.speed.show_final(finished.numbers)
+            self._show_used(finished.numbers)
+        self._refresh_busy()
+
+    def _on_failed(self, error: BaseException) -> None:
+        if self._control.phase is Phase.READY:
+            self.noticed.emit(notice_of(error))
+        else:
+            self.noticed.emit(notice_of(error, button=tr("Restart"), act=self._desk.restart))
+
+    def _show_used(self, numbers: ReplyNumbers) -> None:
+        self._used = numbers.prompt_tokens + numbers.tokens
+        self._refresh_context()
+
+    def _refresh_context(self) -> None:
+        loaded = self._control.loaded
+        self.composer.show_context(self._used, loaded.context if loaded is not None else None)
+
+    def _refresh_busy(self) -> None:
+        self.composer.show_busy(self._conversation.busy)
+        self.transcript.set_actions(regenerate=self._conversation.answerable)
+
+    # How it is put together
+
+    def _on_look_changed(self) -> None:
+        self.transcript.apply_theme(self._look.theme)
+        self.transcript.set_text_size(self._look.percent)
+        self.composer.setMaximumWidth(self._look.px(COLUMN))
+
+    def _connect_parts(self) -> None:
+        self.header.model_chosen.connect(self._desk.open)
+        self.header.open_wanted.connect(self.open_file)
+        self.header.cancel_wanted.connect(self._control.cancel_load)
+        self.header.speed_toggled.connect(self.speed_toggled)
+        self.welcome.example_chosen.connect(self._on_sent)
+        self.composer.sent.connect(self._on_sent)
+        self.composer.stop_wanted.connect(self._conversation.stop)
+        self.composer.tint_toggled.connect(self.tint_toggled)
+        self.speed.speculation_chosen.connect(self._on_speculation_chosen)
+        self.transcript.regenerate_requested.connect(self._conversation.regenerate)
+        self.transcript.link_activated.connect(self._on_link)
+
+    def _connect_model(self) -> None:
+        self._control.changed.connect(self._on_model_changed)
+        self._control.fell_back.connect(self._on_fell_back)
+        self._desk.opened.connect(self._on_model_opened)
+        self._desk.failed.connect(self._on_load_failed)
+
+    def _connect_conversation(self) -> None:
+        self._conversation.opened.connect(self._on_opened)
+        self._conversation.asked.connect(self._on_asked)
+        self._conversation.rewound.connect(self._show_messages)
+        self._conversation.reply_began.connect(self._on_reply_began)
+        self._conversation.reading.connect(self.composer.show_reading)
+        self._conversation.pieces.connect(self._on_pieces)
+        self._conversation.numbers.connect(self._on_numbers)
+        self._conversation.replied.connect(self._on_replied)
+        self._conversation.failed.connect(self._on_failed)
+        self._conversation.chats_changed.connect(self.chats_changed)
+
+    def _lay_out(self) -> None:
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(self.transcript)
+        self._column.addWidget(self._pages, 1)
+        row = QHBoxLayout()
+        row.setContentsMargins(_MARGIN, 8, _MARGIN, 20)
+        row.addStretch(1)
+        row.addWidget(self.composer, 1000)
+        row.addStretch(1)
+        self._column.addLayout(row)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        body = QHBoxLayout()
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(0)
+        body.addLayout(self._column, 1)
+        body.addWidget(self.speed)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(self.header)
+        page.addLayout(body, 1)

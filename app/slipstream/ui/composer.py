@@ -1,0 +1,170 @@
+"""Where the user writes: a field that grows, and the buttons below it."""
+
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from slipstream.ui import icons
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look, tabular
+from slipstream.ui.widgets.labels import label
+from slipstream.ui.wording import count
+
+_MOST_LINES = 8
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class MessageField(QPlainTextEdit):
+    """A text field that is as high as its text, up to a limit.
+
+    Attributes:
+        entered: the keys that send were pressed.
+        focused: it got or lost the keyboard.
+    """
+
+    entered = Signal()
+    focused = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("message")
+        self.send_with_enter = True
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(2)
+        self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:  # noqa: D102, N802
+        lines = max(1, min(_MOST_LINES, int(self.document().size().height())))
+        return QSize(200, self.fontMetrics().lineSpacing() * lines + 10)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: D102, N802
+        return QSize(80, self.sizeHint().height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802
+        if event.key() in _ENTER and self._sends(event.modifiers()):
+            self.entered.emit()
+        elif event.key() in _ENTER and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.insertPlainText("\n")
+        else:
+            super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: D102, N802
+        # Files are for the window, which opens models.
+        return not source.hasUrls() and super().canInsertFromMimeData(source)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: D102, N802
+        super().focusInEvent(event)
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: D102, N802
+        super().focusOutEvent(event)
+        self.focused.emit(False)
+
+    def _sends(self, modifiers: Qt.KeyboardModifier) -> bool:
+        pressed = modifiers & ~Qt.KeyboardModifier.KeypadModifier
+        if pressed == Qt.KeyboardModifier.ControlModifier:
+            return True
+        return self.send_with_enter and pressed == Qt.KeyboardModifier.NoModifier
+
+
+class Composer(QFrame):
+    """Writes and sends, or stops what runs.
+
+    Attributes:
+        sent: the text to send.
+        stop_wanted: the user wants the reply to stop.
+        tint_toggled: whether drafted tokens are to be tinted.
+    """
+
+    sent = Signal(str)
+    stop_wanted = Signal()
+    tint_toggled = Signal(bool)
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._busy = False
+        self.field = MessageField()
+        self.field.setAccessibleName(tr("Message"))
+        self.field.entered.connect(self._on_entered)
+        self.field.textChanged.connect(self._refresh)
+        self.field.focused.connect(self._on_focused)
+        self.tint = QPushButton(tr("Show drafted tokens"))
+        self.tint.setProperty("kind", "pill")
+        self.tint.setCheckable(True)
+        self.tint.setToolTip(tr("Tint the text that the drafter proposed and the model accepted"))
+        self.tint.toggled.connect(self.tint_toggled)
+        self._used = label("", "faint")
+        self._used.setFont(tabular(self._used.font()))
+        self._send = QPushButton(tr("Send"))
+        self._send.setProperty("kind", "primary")
+        self._send.setToolTip(tr("Send (Enter)"))
+        self._send.clicked.connect(self._on_entered)
+        self._stop = QPushButton(tr("Stop  Esc"))
+        self._stop.setAccessibleName(tr("Stop the reply"))
+        self._stop.setToolTip(tr("Stop the reply (Esc)"))
+        icons.wear(self._stop, "stop", look, role="text", size=12)
+        self._stop.clicked.connect(self.stop_wanted)
+        self._lay_out()
+        self._refresh()
+
+    def show_busy(self, busy: bool) -> None:
+        """Offer Stop while a reply runs or waits, otherwise Send."""
+        self._busy = busy
+        self._refresh()
+
+    def show_model(self, name: str) -> None:
+        """Name the model in the empty field."""
+        self.field.setPlaceholderText(tr("Message {model}").format(model=name))
+
+    def show_context(self, used: int, total: int | None) -> None:
+        """Show how much of the context is used; nothing while no model is loaded."""
+        self._used.setVisible(total is not None)
+        if total is not None:
+            self._used.setText(f"{count(used)} / {count(total)}")
+            words = tr("{used} of {total} tokens of context used")
+            self._used.setAccessibleName(words.format(used=used, total=total))
+
+    def show_reading(self, done: int, total: int) -> None:
+        """Show how far the prompt was read; the next ``show_context`` takes its place."""
+        words = tr("Reading {done} of {total}")
+        self._used.setText(words.format(done=count(done), total=count(total)))
+
+    def _on_entered(self) -> None:
+        text = self.field.toPlainText().strip()
+        if text and not self._busy:
+            self.field.clear()
+            self.sent.emit(text)
+
+    def _on_focused(self, focused: bool) -> None:
+        self.setProperty("active", focused)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _refresh(self) -> None:
+        self._stop.setVisible(self._busy)
+        self._send.setVisible(not self._busy)
+        self._send.setEnabled(bool(self.field.toPlainText().strip()))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(self.tint)
+        row.addStretch()
+        row.addWidget(self._used)
+        row.addWidget(self._send)
+        row.addWidget(self._stop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(10)
+        column.addWidget(self.field)
+        column.addLayout(row)

@@ -1,0 +1,79 @@
+"""Icons: SVG files in one colour, tinted when they are loaded and again when the theme changes."""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton
+
+from slipstream import paths
+from slipstream.ui.look import Look
+
+_SHARPEST = 3  # device pixels per pixel that a tinted icon still looks sharp at
+
+
+@lru_cache(maxsize=256)
+def pixmap(name: str, colour: str, size: int) -> QPixmap:
+    """The icon as a picture.
+
+    Args:
+        name: file in ``resources/icons`` without its ending.
+        colour: ``#rrggbb`` for its lines.
+        size: width and height in pixels.
+    """
+    svg = (paths.resources() / "icons" / f"{name}.svg").read_bytes()
+    renderer = QSvgRenderer(QByteArray(svg.replace(b"currentColor", colour.encode())))
+    picture = QPixmap(QSize(size, size) * _SHARPEST)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    renderer.render(painter, QRectF(picture.rect()))
+    painter.end()
+    picture.setDevicePixelRatio(_SHARPEST)
+    return picture
+
+
+def app_icon() -> QIcon:
+    """The icon of the application itself."""
+    return QIcon(pixmap("slipstream", "", 128))
+
+
+def dot(colour: str, size: int) -> QIcon:
+    """A round dot that shows a state, ``size`` pixels wide."""
+    picture = QPixmap(QSize(size, size) * _SHARPEST)
+    picture.fill(Qt.GlobalColor.transparent)
+    picture.setDevicePixelRatio(_SHARPEST)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawEllipse(QRectF(0, 0, size, size))
+    painter.end()
+    return QIcon(picture)
+
+
+def wear(
+    button: QAbstractButton, name: str, look: Look, *, role: str, checked: str = "", size: int = 16
+) -> None:
+    """Give a button an icon that follows theme and text size.
+
+    Args:
+        button: the button.
+        name: file in ``resources/icons`` without its ending.
+        look: what to follow.
+        role: name of the theme's colour for it.
+        checked: name of the colour while the button is checked, where it differs.
+        size: width and height in pixels at 100 % text size.
+    """
+
+    def tint() -> None:
+        pixels = look.px(size)
+        icon = QIcon(pixmap(name, getattr(look.theme, role), pixels))
+        if checked:
+            on = pixmap(name, getattr(look.theme, checked), pixels)
+            icon.addPixmap(on, QIcon.Mode.Normal, QIcon.State.On)
+        button.setIcon(icon)
+        button.setIconSize(QSize(pixels, pixels))
+
+    tint()
+    look.changed.connect(tint)

@@ -1,0 +1,292 @@
+"""The window: rail, list of chats, pages, and the door for notices. It composes, nothing more."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from slipstream.chats.store import ChatStore
+from slipstream.errors import SlipstreamError
+from slipstream.settings import declared
+from slipstream.ui import models, shortcuts
+from slipstream.ui.chat_page import ChatPage
+from slipstream.ui.conversation import Conversation
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.preferences import Preferences
+from slipstream.ui.rail import Rail
+from slipstream.ui.settings_page import SettingsPage
+from slipstream.ui.shortcuts import Shortcut
+from slipstream.ui.sidebar import Sidebar
+from slipstream.ui.widgets.notice_bar import Notice, NoticeBar, notice_of
+from slipstream.ui.window_state import WindowState
+
+_SMALLEST = (760, 520)
+_FIRST_SIZE = (1280, 800)
+
+
+class MainWindow(QMainWindow):
+    """The one window.
+
+    Attributes:
+        shown: it was painted for the first time.
+        state: what it remembers between starts.
+    """
+
+    shown = Signal()
+
+    def __init__(
+        self,
+        look: Look,
+        preferences: Preferences,
+        store: ChatStore,
+        desk: ModelDesk,
+        state: WindowState,
+    ) -> None:
+        super().__init__()
+        self.setWindowTitle("Slipstream")
+        self.setMinimumSize(*_SMALLEST)
+        self.setAcceptDrops(True)
+        self.state = state
+        self._look = look
+        self._preferences = preferences
+        self._store = store
+        self._desk = desk
+        self._painted = False
+        self.conversation = Conversation(store, desk.control, self)
+        self.rail = Rail(look)
+        self.sidebar = Sidebar(look)
+        self.notices = NoticeBar(look)
+        self.chat = ChatPage(look, desk, self.conversation)
+        self._pages = QStackedWidget()
+        self._lay_out()
+        self._connect()
+        self._shortcuts = self._declare_shortcuts()
+        shortcuts.install(self, self._shortcuts)
+        self._restore()
+
+    @cached_property
+    def settings(self) -> SettingsPage:
+        """The settings page, built when it is first needed."""
+        page = SettingsPage(self._look, self._preferences)
+        page.noticed.connect(self.show_notice)
+        self._pages.addWidget(page)
+        return page
+
+    def show_notice(self, notice: Notice) -> None:
+        """Tell the user something."""
+        self.notices.show_notice(notice)
+
+    def show_page(self, name: str) -> None:
+        """Show a page: "chat" or "settings"."""
+        self._pages.setCurrentWidget(self.settings if name == "settings" else self.chat)
+        self.rail.show_page(name)
+        self._fit()
+        if name == "chat":
+            self.chat.focus_message()
+
+    def begin(self, path: str) -> None:
+        """Open the last chat and its model, or the file the app was started with."""
+        chat = self._store.last_open_chat()
+        if chat is not None:
+            self.conversation.open(chat.id)
+            self._refresh_chats()
+        if path:
+            self._desk.open(path)
+        elif chat is not None and chat.model:
+            self._desk.open(chat.model, chat.speculation, chat.draft_tokens)
+        else:
+            self._desk.open(models.DEMO)
+
+    def come_forward(self, path: str = "") -> None:
+        """Another start asked for the window, perhaps with a file."""
+        self.setWindowState(self.windowState() & ~self.windowState().WindowMinimized)
+        self.raise_()
+        self.activateWindow()
+        if path:
+            self.show_page("chat")
+            self._desk.open(path)
+
+    # What the user does
+
+    def new_chat(self) -> None:
+        """Start a chat."""
+        self.conversation.start_new()
+        self._refresh_chats()
+        self.show_page("chat")
+
+    def _open_chat(self, chat_id: int) -> None:
+        try:
+            self.conversation.open(chat_id)
+        except SlipstreamError as error:
+            self.show_notice(notice_of(error))
+        self.show_page("chat")
+
+    def _toggle_sidebar(self) -> None:
+        wanted = not self.sidebar.isVisible()
+        panel = self.state.speed_panel and (
+            not wanted or self._room_beside(self.sidebar, self.chat.speed)
+        )
+        self.state = replace(self.state, sidebar=wanted, speed_panel=panel)
+        self._fit()
+
+    def _toggle_speed(self, wanted: bool) -> None:
+        sidebar = self.state.sidebar and (
+            not wanted or self._room_beside(self.sidebar, self.chat.speed)
+        )
+        self.state = replace(self.state, speed_panel=wanted, sidebar=sidebar)
+        self._fit()
+
+    def _open_file(self) -> None:
+        self.show_page("chat")
+        self.chat.open_file()
+
+    # What is reported
+
+    def _on_model_opened(self, ref: str) -> None:
+        if not models.is_demo(ref):
+            self.state = self.state.with_opened(Path(ref))
+            self._refresh_models()
+
+    def _on_setting_changed(self, key: str) -> None:
+        values = self._preferences.values
+        if key in ("theme", "text_size"):
+            self._look.apply(values.theme, values.text_size)
+        elif key == "show_drafted_tokens":
+            self.chat.show_tint(values.show_drafted_tokens)
+        elif key == "send_with_enter":
+            self.chat.composer.field.send_with_enter = values.send_with_enter
+        elif key in {each.key for each in declared() if each.restarts_engine}:
+            text = tr("This takes effect when the model is loaded again.")
+            self.show_notice(Notice(text, button=tr("Reload now"), act=self._desk.reload))
+
+    def _on_tint_toggled(self, tint: bool) -> None:
+        try:
+            self._preferences.set("show_drafted_tokens", tint)
+        except SlipstreamError as error:
+            self.show_notice(notice_of(error))
+
+    def _refresh_chats(self) -> None:
+        chat = self.conversation.chat
+        rows = [
+            (each.id, each.title or tr("New chat"), datetime.fromtimestamp(each.updated))
+            for each in self._store.list_chats()
+        ]
+        self.sidebar.show_chats(rows, chat.id if chat is not None else None, date.today())
+
+    def _refresh_models(self) -> None:
+        self.chat.header.show_choices(models.choices(self.state.recent))
+
+    # How it is put together
+
+    def _room_beside(self, *sides: QWidget) -> bool:
+        """Whether the chat has room enough beside these."""
+        taken = self.rail.width() + sum(side.width() for side in sides)
+        return self.width() - taken >= self.chat.narrowest()
+
+    def _fit(self) -> None:
+        """Show the side panels the user wants, as far as there is room; the chats yield first."""
+        on_chat = self._pages.currentWidget() is self.chat
+        panel = self.state.speed_panel and self._room_beside(self.chat.speed)
+        sides = (self.sidebar, self.chat.speed) if panel else (self.sidebar,)
+        sidebar = self.state.sidebar and self._room_beside(*sides)
+        self.sidebar.setVisible(on_chat and sidebar)
+        self.chat.speed.setVisible(panel)
+        self.chat.header.show_speed(panel)
+
+    def _connect(self) -> None:
+        self.rail.chosen.connect(self.show_page)
+        self.sidebar.new_chat.connect(self.new_chat)
+        self.sidebar.chosen.connect(self._open_chat)
+        self.chat.noticed.connect(self.show_notice)
+        self.chat.chats_changed.connect(self._refresh_chats)
+        self.chat.speed_toggled.connect(self._toggle_speed)
+        self.chat.tint_toggled.connect(self._on_tint_toggled)
+        self._preferences.changed.connect(self._on_setting_changed)
+        self._desk.opened.connect(self._on_model_opened)
+        self._look.changed.connect(self._fit)
+
+    def _declare_shortcuts(self) -> list[Shortcut]:
+        def on(page: str) -> Callable[[], None]:
+            return lambda: self.show_page(page)
+
+        return [
+            Shortcut("Ctrl+1", tr("Chat"), on("chat")),
+            Shortcut("Ctrl+,", tr("Settings"), on("settings")),
+            Shortcut("Ctrl+N", tr("New chat"), self.new_chat),
+            Shortcut("Ctrl+O", tr("Open a GGUF file"), self._open_file),
+            Shortcut("Ctrl+B", tr("Show or hide the list of chats"), self._toggle_sidebar),
+            Shortcut("Esc", tr("Stop the reply"), self.conversation.stop),
+            Shortcut("Ctrl+/", tr("This list"), self._show_shortcuts),
+        ]
+
+    def _show_shortcuts(self) -> None:
+        shortcuts.show_list(self, self._shortcuts)
+
+    def _restore(self) -> None:
+        self.resize(*_FIRST_SIZE)
+        if self.state.geometry:
+            self.restoreGeometry(QByteArray.fromBase64(self.state.geometry.encode()))
+        values = self._preferences.values
+        self.chat.show_tint(values.show_drafted_tokens)
+        self.chat.composer.field.send_with_enter = values.send_with_enter
+        self._refresh_models()
+        self._refresh_chats()
+        self.show_page("chat")
+
+    def _lay_out(self) -> None:
+        self._pages.addWidget(self.chat)
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notices)
+        column.addWidget(self._pages, 1)
+        page = QWidget()
+        page.setObjectName("page")
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addWidget(self.sidebar)
+        row.addLayout(column, 1)
+        self.setCentralWidget(page)
+
+    # Qt's own
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: D102, N802
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            self.shown.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: D102, N802
+        geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        self.state = replace(self.state, geometry=geometry)
+        super().closeEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: D102, N802
+        if _dropped_model(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: D102, N802
+        path = _dropped_model(event)
+        if path:
+            event.acceptProposedAction()
+            self.show_page("chat")
+            self._desk.open(path)
+
+
+def _dropped_model(event: QDropEvent) -> str:
+    """The first GGUF file that is dragged; empty if there is none."""
+    files = [url.toLocalFile() for url in event.mimeData().urls()]
+    return next((each for each in files if each.lower().endswith(".gguf")), "")

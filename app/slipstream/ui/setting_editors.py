@@ -1,0 +1,164 @@
+"""One editor per kind of setting: shows the value, reports the new one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from slipstream.settings import Kind, Setting, Value
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.widgets.choice import ChoiceButton
+from slipstream.ui.widgets.labels import label
+
+Report = Callable[[Value], None]
+
+
+@dataclass(frozen=True)
+class Editor:
+    """What edits one setting: its widget, and how it shows a value that was set elsewhere."""
+
+    widget: QWidget
+    show: Callable[[Value], None]
+
+
+def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
+    """An editor for a setting; ``report`` gets every new value."""
+    makers = {
+        Kind.CHOICE: _choice,
+        Kind.NUMBER: _number,
+        Kind.SWITCH: _switch,
+        Kind.FILE: _file,
+        Kind.FOLDERS: _folders,
+    }
+    return makers[setting.kind](setting, report, look)
+
+
+def _choice(setting: Setting, report: Report, look: Look) -> Editor:
+    """A menu of the choices."""
+    button = ChoiceButton(tr(setting.label), look)
+    choices = [(key, tr(title)) for key, title in setting.choices.items()]
+    button.show_choices(choices, str(setting.default))
+    button.chosen.connect(report)
+    return Editor(button, lambda value: button.show_value(str(value)))
+
+
+def _number(setting: Setting, report: Report, _look: Look) -> Editor:
+    """A number with its unit; a special value is shown in words."""
+    box = QSpinBox()
+    box.setRange(setting.minimum, setting.maximum)
+    box.setSingleStep(setting.step)
+    box.setGroupSeparatorShown(True)
+    box.setKeyboardTracking(False)  # not every digit that is typed is a value
+    box.setSuffix(f" {setting.unit}" if setting.unit else "")
+    if setting.special is not None and setting.special[0] == setting.minimum:
+        box.setSpecialValueText(tr(setting.special[1]))
+    box.setAlignment(Qt.AlignmentFlag.AlignRight)
+    box.setAccessibleName(tr(setting.label))
+    box.valueChanged.connect(report)
+
+    def show(value: Value) -> None:
+        if isinstance(value, int):
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+
+    return Editor(box, show)
+
+
+def _switch(setting: Setting, report: Report, _look: Look) -> Editor:
+    """On or off."""
+    button = QPushButton(tr("Off"))
+    button.setCheckable(True)
+    button.setProperty("kind", "pill")
+    button.setAccessibleName(tr(setting.label))
+    button.toggled.connect(lambda on: button.setText(tr("On") if on else tr("Off")))
+    button.clicked.connect(report)
+    return Editor(button, lambda value: button.setChecked(bool(value)))
+
+
+def _file(setting: Setting, report: Report, _look: Look) -> Editor:
+    """The file in words, and buttons to choose another one or go back to the default."""
+    widget = QWidget()
+    shown = label("", "muted")
+    choose = QPushButton(tr("Choose…"))
+    choose.setAccessibleName(tr("Choose: {name}").format(name=tr(setting.label)))
+    reset = QPushButton(tr(setting.words(setting.default)))
+    reset.setAccessibleName(f"{tr(setting.label)}: {reset.text()}")
+
+    def show(value: Value) -> None:
+        words = tr(setting.words(value))
+        shown.setText(words if len(words) < 40 else f"…{words[-38:]}")
+        shown.setToolTip(words)
+        reset.setVisible(value != setting.default)
+
+    def ask() -> None:
+        path, _ = QFileDialog.getOpenFileName(widget, tr(setting.label))
+        if path:
+            report(path)
+
+    choose.clicked.connect(ask)
+    reset.clicked.connect(lambda: report(setting.default))
+    row = QHBoxLayout()
+    row.addWidget(choose)
+    row.addWidget(reset)
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(shown, 0, Qt.AlignmentFlag.AlignRight)
+    column.addLayout(row)
+    return Editor(widget, show)
+
+
+def _folders(setting: Setting, report: Report, _look: Look) -> Editor:
+    """The folders, each with a button to take it out, and a button to add one."""
+    widget = QWidget()
+    folders: list[str] = []
+    rows = QVBoxLayout()
+    add = QPushButton(tr("Add a folder…"))
+
+    def show(value: Value) -> None:
+        folders[:] = value if isinstance(value, tuple) else ()
+        while (item := rows.takeAt(0)) is not None:
+            if (row := item.widget()) is not None:
+                row.deleteLater()
+        for folder in folders:
+            rows.addWidget(_folder_row(folder, partial(remove, folder)))
+
+    def remove(folder: str) -> None:
+        report(tuple(each for each in folders if each != folder))
+
+    def ask() -> None:
+        path = QFileDialog.getExistingDirectory(widget, tr(setting.label))
+        if path and path not in folders:
+            report((*folders, path))
+
+    add.clicked.connect(ask)
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addLayout(rows)
+    column.addWidget(add, 0, Qt.AlignmentFlag.AlignRight)
+    return Editor(widget, show)
+
+
+def _folder_row(folder: str, remove: Callable[[], None]) -> QWidget:
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    shown = label(folder if len(folder) < 40 else f"…{folder[-38:]}", "muted")
+    shown.setToolTip(folder)
+    button = QPushButton(tr("Remove"))
+    button.setProperty("kind", "link")
+    button.setAccessibleName(tr("Remove {folder}").format(folder=folder))
+    button.clicked.connect(remove)
+    row.addWidget(shown, 1)
+    row.addWidget(button)
+    return holder

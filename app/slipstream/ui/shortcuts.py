@@ -1,0 +1,43 @@
+"""The keys of the window, declared once: they act, and the list of shortcuts shows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
+
+from slipstream.ui.i18n import tr
+from slipstream.ui.widgets.labels import label
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """Keys, what they do in words, and what they do."""
+
+    keys: str
+    words: str
+    act: Callable[[], None]
+
+
+def install(window: QWidget, shortcuts: list[Shortcut]) -> None:
+    """Let the keys act anywhere in the window."""
+    for each in shortcuts:
+        QShortcut(QKeySequence(each.keys), window).activated.connect(each.act)
+
+
+def show_list(window: QWidget, shortcuts: list[Shortcut]) -> None:
+    """Show what the keys do."""
+    dialog = QDialog(window)
+    dialog.setWindowTitle(tr("Shortcuts"))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    grid = QGridLayout(dialog)
+    grid.setContentsMargins(24, 20, 24, 20)
+    grid.setHorizontalSpacing(36)
+    grid.setVerticalSpacing(8)
+    in_field = [(tr("Enter"), tr("Send")), (tr("Shift+Enter"), tr("New line"))]
+    rows = [(each.keys, each.words) for each in shortcuts] + in_field
+    for i, (keys, words) in enumerate(rows):
+        grid.addWidget(label(words), i, 0)
+        grid.addWidget(label(keys, "muted"), i, 1)
+    dialog.open()

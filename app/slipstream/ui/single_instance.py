@@ -1,0 +1,72 @@
+"""One window per data folder: a second start hands its file to the first and ends.
+
+A lock file decides who is first (the system frees it when its owner is killed); a local socket,
+named after the folder, carries the message.
+"""
+
+import hashlib
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QThread, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+_PATIENCE_MS = 3000  # the first instance may still be starting
+
+
+class SingleInstance(QObject):
+    """The claim to be the only window.
+
+    Attributes:
+        asked: another start asks to be shown; with the path it was given, or "".
+    """
+
+    asked = Signal(str)
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+        self._name = f"slipstream-{digest}"
+        self._lock = QLockFile(str(folder / "window.lock"))
+        self._lock.setStaleLockTime(0)  # only a dead owner makes a lock stale, never its age
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+
+    def claim(self) -> bool:
+        """Become the only window; False if there is one already."""
+        if not self._lock.tryLock(0):
+            return False
+        QLocalServer.removeServer(self._name)  # left by a killed instance
+        self._server.listen(self._name)
+        return True
+
+    def hand_over(self, path: str) -> bool:
+        """Ask the first window to show itself and open ``path``; returns whether it heard."""
+        clock = QElapsedTimer()
+        clock.start()
+        socket = QLocalSocket()
+        while clock.elapsed() < _PATIENCE_MS:
+            socket.connectToServer(self._name)
+            if socket.waitForConnected(500):
+                socket.write(f"{path}\n".encode())
+                heard = socket.waitForBytesWritten(1000) and socket.waitForReadyRead(1000)
+                socket.disconnectFromServer()
+                return heard
+            QThread.msleep(100)
+        return False
+
+    def release(self) -> None:
+        """Give the claim up."""
+        self._server.close()
+        self._lock.unlock()
+
+    def _on_connection(self) -> None:
+        socket = self._server.nextPendingConnection()
+        socket.readyRead.connect(lambda: self._on_message(socket))
+        socket.disconnected.connect(socket.deleteLater)
+
+    def _on_message(self, socket: QLocalSocket) -> None:
+        if socket.canReadLine():
+            path = bytes(socket.readLine().data()).decode("utf-8", "replace").rstrip("\n")
+            socket.write(b"ok\n")
+            self.asked.emit(path)

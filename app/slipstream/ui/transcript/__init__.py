@@ -1,0 +1,5 @@
+"""The transcript: Markdown to blocks, blocks to one text document, painted and streamed."""
+
+from slipstream.ui.transcript.view import Transcript
+
+__all__ = ["Transcript"]

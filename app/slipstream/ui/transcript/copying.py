@@ -1,0 +1,25 @@
+"""What copying from the transcript takes."""
+
+from PySide6.QtGui import QTextBlock, QTextCursor
+
+from slipstream.ui.transcript.blocks import LINE_BREAK
+from slipstream.ui.transcript.styles import CHROME
+
+
+def selected_text(selected: QTextCursor) -> str:
+    """The selected text, a line for each block; the cells of a table's row are parted by tabs."""
+    start, end = selected.selectionStart(), selected.selectionEnd()
+    block = selected.document().findBlock(start)
+    text = ""
+    while block.isValid() and block.position() <= end:
+        if not block.blockFormat().property(CHROME):
+            line = block.text()[max(start - block.position(), 0) : end - block.position()]
+            text += (_separator(block) if text else "") + line
+        block = block.next()
+    return text.replace(LINE_BREAK, "\n")
+
+
+def _separator(block: QTextBlock) -> str:
+    cursor = QTextCursor(block)
+    table = cursor.currentTable()
+    return "\t" if table is not None and table.cellAt(cursor).column() > 0 else "\n"

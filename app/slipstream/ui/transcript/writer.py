@@ -1,0 +1,218 @@
+"""Puts blocks into the text document and changes only what differs from what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextTable
+
+from slipstream.ui.transcript.blocks import Block, Cell, Kind, Run
+from slipstream.ui.transcript.styles import Styles
+
+ACTION = "slipstream:"  # links of our own; Markdown cannot make one
+
+
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """The areas of an entry that the drafter supplied, and what they were computed for."""
+
+    block: Block
+    column: float
+    areas: tuple[QRectF, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A block that stands in the document.
+
+    Attributes:
+        block: what it shows.
+        first, last: the document's blocks it lies in; they differ for a table only.
+        table: the table, if it is one.
+        tint: its tinted areas, once they were painted.
+    """
+
+    block: Block
+    first: QTextBlock
+    last: QTextBlock
+    table: QTextTable | None = None
+    tint: Tint | None = None
+
+    @property
+    def end(self) -> int:
+        """Position in the document after its text."""
+        return self.last.position() + self.last.length() - 1
+
+
+class Writer:
+    """Writes into one document; everything is inserted after an entry that is already there."""
+
+    def __init__(self, document: QTextDocument, styles: Styles) -> None:
+        self.styles = styles
+        self._cursor = QTextCursor(document)
+
+    def start(self) -> Entry:
+        """The entry before all others: an empty line of no height, for an empty document."""
+        self._cursor.setPosition(0)
+        self._cursor.setBlockFormat(self.styles.collapsed())
+        block = self._cursor.block()
+        return Entry(Block(Kind.PARAGRAPH), block, block)
+
+    def update(
+        self, entries: list[Entry], blocks: Sequence[Block], before: Entry, number: int
+    ) -> None:
+        """Make ``entries``, which follow ``before``, show ``blocks``.
+
+        Args:
+            entries: the entries of one message; changed in place.
+            blocks: what they are to show.
+            before: the last entry of the message before.
+            number: the message's number, which its own links carry.
+        """
+        start = _common(entries, blocks)
+        if start < min(len(entries), len(blocks)) and self._grow(
+            entries[start], blocks[start], number
+        ):
+            start += 1
+        if start == len(entries) == len(blocks):
+            return
+        after = _common(entries[start:][::-1], blocks[start:][::-1])
+        stop = len(entries) - after
+        anchor = entries[start - 1] if start else before
+        if stop > start:
+            self._remove_after(anchor, entries[stop - 1])
+        made: list[Entry] = []
+        for block in blocks[start : len(blocks) - after]:
+            anchor = self._insert(anchor, block, number, starts=start == 0 and not made)
+            made.append(anchor)
+        entries[start:stop] = made
+        if after:
+            self._space_again(entries[start + len(made)], anchor, starts=not start and not made)
+
+    def refit(self, entries: Sequence[Entry], before: Entry) -> None:
+        """Give those blocks a new format whose format depends on the column's width."""
+        starts = True
+        for entry in entries:
+            if entry.block.kind in (Kind.USER, Kind.CODE_LABEL, Kind.FOOTER):
+                self._space_again(entry, before, starts=starts)
+            before, starts = entry, False
+
+    def _space_again(self, entry: Entry, before: Entry, *, starts: bool) -> None:
+        if entry.table is not None:
+            made = self.styles.table_format(before.block, entry.block, starts=starts)
+            entry.table.setFormat(made)
+            return
+        self._cursor.setPosition(entry.first.position())
+        self._cursor.setBlockFormat(
+            self.styles.block_format(before.block, entry.block, starts=starts)
+        )
+
+    def _remove_after(self, anchor: Entry, last: Entry) -> None:
+        """Remove what follows ``anchor`` up to ``last``."""
+        made = anchor.last.blockFormat()
+        self._remove(anchor.end, last.end)
+        # Of an empty block Qt keeps the one that follows in its place.
+        anchor.last = self._cursor.block()
+        if anchor.table is None:
+            anchor.first = anchor.last
+        self._cursor.setBlockFormat(made)
+
+    def _remove(self, start: int, end: int) -> None:
+        self._cursor.setPosition(start)
+        self._cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        self._cursor.removeSelectedText()
+
+    def _insert(self, anchor: Entry, block: Block, number: int, *, starts: bool) -> Entry:
+        cursor = self._cursor
+        cursor.setPosition(anchor.end)
+        if block.kind is Kind.TABLE:
+            return self._insert_table(anchor, block, starts=starts)
+        plain = self.styles.char_format(block.kind, Run(""))
+        cursor.insertBlock(self.styles.block_format(anchor.block, block, starts=starts), plain)
+        self._insert_runs(block.kind, block.runs, number)
+        return Entry(block, cursor.block(), cursor.block())
+
+    def _insert_runs(
+        self, kind: Kind, runs: Sequence[Run], number: int, *, header: bool = False
+    ) -> None:
+        for run in runs:
+            if run.href.startswith(ACTION):
+                run = replace(run, href=f"{run.href}#{number}")
+            self._cursor.insertText(run.text, self.styles.char_format(kind, run, header=header))
+
+    def _insert_table(self, anchor: Entry, block: Block, *, starts: bool) -> Entry:
+        cursor = self._cursor
+        cursor.insertBlock(self.styles.collapsed())
+        first = cursor.block()
+        made = self.styles.table_format(anchor.block, block, starts=starts)
+        table = cursor.insertTable(len(block.rows), len(block.rows[0]), made)
+        entry = Entry(block, first, first, table)
+        for row in range(len(block.rows)):
+            self._fill_row(table, row, block.rows[row])
+        cursor.setPosition(table.lastPosition() + 1)
+        cursor.setBlockFormat(self.styles.collapsed())
+        entry.last = cursor.block()
+        return entry
+
+    def _fill_row(self, table: QTextTable, row: int, cells: Sequence[Cell]) -> None:
+        for column, cell in enumerate(cells):
+            place = table.cellAt(row, column)
+            self._remove(place.firstPosition(), place.lastPosition())
+            self._cursor.setBlockFormat(self.styles.cell_format(cell.align))
+            self._insert_runs(Kind.TABLE, cell.runs, 0, header=cell.header)
+
+    def _grow(self, entry: Entry, block: Block, number: int) -> bool:
+        """Add to an entry what the new block has more; False if that is not how they differ."""
+        if replace(block, runs=(), rows=()) != replace(entry.block, runs=(), rows=()):
+            return False
+        if entry.table is not None:
+            return self._grow_table(entry, entry.table, block)
+        more = _more(entry.block.runs, block.runs)
+        if more is None:
+            return False
+        self._cursor.setPosition(entry.end)
+        self._insert_runs(block.kind, more, number)
+        entry.block = block
+        return True
+
+    def _grow_table(self, entry: Entry, table: QTextTable, block: Block) -> bool:
+        old = entry.block.rows
+        if len(block.rows) < len(old) or len(block.rows[0]) != len(old[0]):
+            return False
+        if len(block.rows) > len(old):
+            table.appendRows(len(block.rows) - len(old))
+        for row, cells in enumerate(block.rows):
+            if row >= len(old) or old[row] != cells:
+                self._fill_row(table, row, cells)
+        entry.block = block
+        return True
+
+
+def _common(entries: Sequence[Entry], blocks: Sequence[Block]) -> int:
+    """How many entries at the start already show the blocks."""
+    count = 0
+    for entry, block in zip(entries, blocks, strict=False):
+        if entry.block is not block:
+            if entry.block != block:
+                break
+            entry.block = block
+        count += 1
+    return count
+
+
+def _more(old: Sequence[Run], new: Sequence[Run]) -> list[Run] | None:
+    """What comes after ``old`` in ``new``; None if ``new`` does not start with it."""
+    if not old:
+        return list(new)
+    last = len(old) - 1
+    if len(new) < len(old) or list(old[:last]) != list(new[:last]):
+        return None
+    grown = new[last]
+    if replace(grown, text="") != replace(old[last], text=""):
+        return None
+    if not grown.text.startswith(old[last].text):
+        return None
+    rest = replace(grown, text=grown.text[len(old[last].text) :])
+    return [rest, *new[last + 1 :]] if rest.text else list(new[last + 1 :])

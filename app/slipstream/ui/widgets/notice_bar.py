@@ -1,0 +1,119 @@
+"""The one door for messages to the user: a sentence, the facts on demand, one button that helps."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from slipstream.errors import Fact, SlipstreamError
+from slipstream.ui import icons
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.widgets.labels import label
+from slipstream.ui.wording import facts_text
+
+
+class Level(StrEnum):
+    """How a notice looks."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One message to the user.
+
+    Attributes:
+        text: a sentence or two.
+        level: how it looks.
+        facts: what is known, shown on demand.
+        button: words on the button that helps; empty for none.
+        act: what the button does.
+    """
+
+    text: str
+    level: Level = Level.INFO
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    button: str = ""
+    act: Callable[[], None] | None = None
+
+
+def notice_of(
+    error: BaseException, *, button: str = "", act: Callable[[], None] | None = None
+) -> Notice:
+    """The notice for something that was raised; what is not a SlipstreamError is a bug of ours."""
+    if isinstance(error, SlipstreamError):
+        text = f"{error.message} {error.action}"
+        return Notice(text, Level.ERROR, error.facts, button, act)
+    text = tr(
+        "Something went wrong inside Slipstream. Your chats are safe; the log has the details."
+    )
+    facts: dict[str, Fact] = {"error": f"{type(error).__name__}: {error}"}
+    return Notice(text, Level.ERROR, facts, button, act)
+
+
+class NoticeBar(QFrame):
+    """Shows the newest notice until it is dismissed, acted on or replaced."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self.notice: Notice | None = None
+        self._text = label("", wrap=True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._facts = label("", "small", wrap=True)
+        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._details = QPushButton(tr("Details"))
+        self._details.setProperty("kind", "link")
+        self._details.setCheckable(True)
+        self._details.toggled.connect(self._facts.setVisible)
+        self._button = QPushButton()
+        self._button.clicked.connect(self.act)
+        close = QPushButton()
+        close.setProperty("kind", "flat")
+        close.setAccessibleName(tr("Dismiss"))
+        icons.wear(close, "x", look, role="text_muted", size=14)
+        close.clicked.connect(self.clear)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self._text, 1)
+        for each in (self._details, self._button, close):
+            row.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 8, 8, 8)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self._facts)
+        self.clear()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show ``notice`` in place of the last one."""
+        self.notice = notice
+        self._text.setText(notice.text)
+        self._facts.setText(facts_text(notice.facts))
+        self._details.setChecked(False)
+        self._details.setVisible(bool(notice.facts))
+        self._facts.setVisible(False)
+        self._button.setText(notice.button)
+        self._button.setVisible(bool(notice.button))
+        self.setAccessibleName(notice.text)
+        self.setProperty("level", notice.level.value)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.setVisible(True)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.notice = None
+        self.setVisible(False)
+
+    def act(self) -> None:
+        """Do what the button says."""
+        notice = self.notice
+        self.clear()
+        if notice is not None and notice.act is not None:
+            notice.act()
