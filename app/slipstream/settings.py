@@ -203,8 +203,8 @@ class Settings:
         Kind.CHOICE,
         "Models",
         "Speculation",
-        "A small helper (drafter) proposes tokens and the model checks them, which can make "
-        "replies faster without changing what the model would choose.",
+        "A small helper (drafter) proposes tokens and the model checks each of them, which can "
+        "make replies faster.",
         choices={
             "auto": "Automatic",
             "off": "Off",

@@ -29,6 +29,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def own_look(qapp: QApplication) -> Iterator[None]:
+    """The style sheet of one test's window does not dress the widgets of the next test."""
+    yield
+    qapp.setStyleSheet("")
+
+
 @pytest.fixture
 def until(qapp: QApplication) -> Callable[..., None]:
     """Run the event loop until something is true."""

@@ -71,7 +71,7 @@ def application() -> QApplication:
     assert isinstance(app, QApplication)
     app.setApplicationName("slipstream")
     app.setApplicationDisplayName("Slipstream")
-    app.setDesktopFileName("slipstream")
+    app.setDesktopFileName("io.github.slipstream.Slipstream")
     app.setStyle("Fusion")
     app.setWindowIcon(icons.app_icon())
     look.load_fonts()
