@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from slipstream.drafters.identify import FileRole, role_of
 from slipstream.errors import SlipstreamError
+from slipstream.hub.folders import models_in
 from slipstream.paths import resources
-from slipstream.weights.names import quantization, shard_of
-from slipstream.weights.shards import read_model, shards
+from slipstream.weights.names import quantization
+from slipstream.weights.shards import shards
 
 DEMOS = {
     "demo": "Slipstream-Demo-Deep-3M-Q8_0.gguf",
@@ -35,7 +35,9 @@ def resolve(text: str) -> Path:
         return resources() / "demo" / DEMOS[text]
     path = _existing(text)
     if path is not None:
-        return _only(_targets(path, "*"), path) if path.is_dir() else _first_shard(path)
+        return (
+            _only(list(models_in(path, deepest=0)), path) if path.is_dir() else _first_shard(path)
+        )
     match = _REPOSITORY.fullmatch(text)
     if match and not text.lower().endswith(".gguf"):
         return _downloaded(f"{match['owner']}/{match['name']}", match["quant"])
@@ -80,22 +82,6 @@ def _first_shard(path: Path) -> Path:
     return first
 
 
-def _targets(folder: Path, *patterns: str) -> list[Path]:
-    """The models in a folder that can be loaded as such, one path each."""
-    found = (path for pattern in patterns for path in sorted(folder.glob(pattern)))
-    return [path for path in found if _is_target(path)]
-
-
-def _is_target(path: Path) -> bool:
-    shard = shard_of(path.name)
-    if path.suffix.lower() != ".gguf" or (shard and shard.number != 1):
-        return False
-    try:
-        return role_of(read_model(path)) is FileRole.TARGET
-    except SlipstreamError:
-        return False
-
-
 def _only(targets: Sequence[Path], where: Path | str, action: str | None = None) -> Path:
     if len(targets) == 1:
         return targets[0]
@@ -119,7 +105,7 @@ def _downloaded(repository: str, quant: str | None) -> Path:
     home = hub_cache() / f"models--{repository.replace('/', '--')}"
     for snapshot in _snapshots(home):
         # Quantizations may lie in folders of their own.
-        targets = _targets(snapshot, "*", "*/*")
+        targets = list(models_in(snapshot, deepest=1))
         if quant:
             targets = [path for path in targets if _label(path) == quant.lower()]
         if targets:
