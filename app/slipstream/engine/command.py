@@ -15,6 +15,7 @@ _CACHE_V = ("--cache-type-v", "-ctv")
 _GPU_LAYERS = ("--gpu-layers", "--n-gpu-layers", "-ngl")
 _DRAFT_CACHE_K = ("--spec-draft-type-k", "--cache-type-k-draft", "-ctkd")
 _DRAFT_CACHE_V = ("--spec-draft-type-v", "--cache-type-v-draft", "-ctvd")
+_MIB = 1 << 20
 _NO_PAGE = ("--no-ui", "--no-webui")
 
 
@@ -83,6 +84,8 @@ def _add_memory(line: _CommandLine, config: LaunchConfig) -> None:
         line.needs("--batch-size", "-b", value=config.batch, wish="set the batch size")
     if config.micro_batch is not None:
         line.needs("--ubatch-size", "-ub", value=config.micro_batch, wish="set the micro-batch")
+    if config.prompt_cache is not None:
+        line.wants("--cache-ram", "-cram", value=config.prompt_cache // _MIB)
     if config.flash_attention != "auto":
         wish = "switch flash attention"
         line.needs("--flash-attn", "-fa", value=config.flash_attention, wish=wish)

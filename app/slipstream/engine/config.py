@@ -21,6 +21,7 @@ class LaunchConfig:
         kv_type: element type of the target's KV cache.
         batch, micro_batch: tokens per logical and physical batch; None is the engine's default.
         flash_attention: "auto", "on" or "off".
+        prompt_cache: bytes of main memory for prompts of earlier chats; None: engine's default.
         projector: file that lets the model read images.
         chat_template: Jinja text that replaces the model's own template.
         reasoning: "auto", "on" or "off": whether the template asks the model to think.
@@ -37,6 +38,7 @@ class LaunchConfig:
     batch: int | None = None
     micro_batch: int | None = None
     flash_attention: str = "auto"
+    prompt_cache: int | None = None
     projector: Path | None = None
     chat_template: str | None = None
     reasoning: str = "auto"

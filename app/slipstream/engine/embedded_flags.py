@@ -121,6 +121,8 @@ FLAGS: tuple[Flag, ...] = (
     _on_off("--mmproj-offload", "--no-mmproj-offload", "mmproj_use_gpu", "projector on the GPU"),
     _on_off("-cb --cont-batching", "-nocb --no-cont-batching", "cont_batching",
             "continuous batching"),
+    _value("-cram --cache-ram", "N", "cache_ram_mib", int,
+           "MiB of prompts kept in memory (-1 = no limit, 0 = none)"),
     _on_off("--warmup", "--no-warmup", "warmup", "run once empty before serving"),
     _on_off("--offline", "", "offline", "never use the network"),
     _on_off("--jinja", "--no-jinja", "use_jinja", "use the Jinja engine for chat templates"),

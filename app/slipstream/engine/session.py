@@ -39,6 +39,9 @@ NUMBERS_EVERY = 0.1
 _CPU_BATCH = 512
 """Tokens per batch on a CPU: the engine gives up a prompt only between two batches."""
 
+_PROMPT_CACHE_SHARE = 16
+"""Earlier chats may keep this part of main memory; the engine would take 8 GiB anywhere."""
+
 _TRIAL_PROMPT = "One, two, three,"
 _TRIAL = ReplyOptions(max_tokens=6, temperature=0.0)
 """Enough for one drafted step after the token that the prompt pass makes."""
@@ -82,6 +85,7 @@ class Session:
             spec=choose(drafters, request.spec, request.draft_tokens),
             threads=settings.load().settings.threads or None,
             batch=None if engine.devices else _CPU_BATCH,
+            prompt_cache=read_memory().total // _PROMPT_CACHE_SHARE or None,
         )
         self.stop()
         try:
