@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -141,7 +142,22 @@ def test_a_home_that_cannot_be_made_does_not_stop_the_app(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "file" / "home"))
-    assert settings.load().settings == Settings()
+    result = settings.load()
+    assert result.settings == Settings()
+    assert "could not be made" in result.notices[0]
+    with pytest.raises(SlipstreamError) as caught:
+        settings.save({"theme": "dark"})
+    assert caught.value.code == "home_not_writable"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_only_the_user_can_read_them(file: Path) -> None:
+    file.write_text("{oops")
+    settings.save({"theme": "dark"})
+    rights = {path.name: path.stat().st_mode & 0o777 for path in file.parent.iterdir()}
+    assert rights == dict.fromkeys(
+        ["settings.json", "settings.json.bak", ".settings.json.lock"], 0o600
+    )
 
 
 def test_a_linked_file_stays_a_link(file: Path, tmp_path: Path) -> None:

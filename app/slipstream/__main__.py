@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from slipstream.ui.display import unreachable
+
 _DEBIAN_PACKAGES = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -59,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
         from slipstream.ui.app import main as open_window
 
         # Another window that is open already may have another working folder.
-        return open_window([str(Path(path).absolute()) for path in arguments])
+        return open_window(str(Path(arguments[0]).absolute()) if arguments else "")
     sys.stderr.write(f"{obstacle} Chatting in the terminal instead.\n")
     return _command_line(["chat", *(arguments or ["demo"])])
 
@@ -84,6 +86,9 @@ def _obstacle(environment: Mapping[str, str]) -> str | None:
     platform = environment.get("QT_QPA_PLATFORM")
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY") or platform):
         return "There is no display to open a window on."
+    gone = unreachable(environment)
+    if gone is not None:
+        return f"The display {gone} does not answer."
     try:
         import PySide6.QtWidgets  # noqa: F401
 

@@ -1,6 +1,7 @@
 """Where things are: the app's own data, and the resources it ships.
 
-``SLIPSTREAM_HOME`` moves all of the app's own data into one folder.
+``SLIPSTREAM_HOME`` moves all of the app's own data into one folder. Only the user can read it:
+chats are in it.
 """
 
 import os
@@ -8,14 +9,30 @@ from pathlib import Path
 
 import platformdirs
 
+from slipstream.errors import SlipstreamError
+
 _APP = "slipstream"
 
 
 def _own(kind: str) -> Path:
-    """The folder for one kind of data, created if it is missing."""
+    """The folder for one kind of data, created if it is missing.
+
+    Raises: SlipstreamError ``home_not_writable``.
+    """
     home = os.environ.get("SLIPSTREAM_HOME")
-    folder = Path(home).expanduser() / kind if home else _system(kind)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder = Path(home).expanduser() / kind if home else _system(kind)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        raise SlipstreamError(
+            "home_not_writable",
+            "The folder for Slipstream's own data could not be made.",
+            facts={
+                "path": getattr(error, "filename", None) or home,
+                "reason": getattr(error, "strerror", None) or str(error),
+            },
+            action="Make the folder writable, or set SLIPSTREAM_HOME to one that is.",
+        ) from error
     return folder
 
 
@@ -52,6 +69,14 @@ def cache_folder() -> Path:
 def log_folder() -> Path:
     """Logs of the app and of the engines."""
     return _own("logs")
+
+
+def make_private(file: Path) -> None:
+    """Create a file, if there is none, that only the user can read.
+
+    Raises: OSError.
+    """
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def resources() -> Path:

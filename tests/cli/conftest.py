@@ -12,7 +12,11 @@ from command_line import COMMAND, Ended
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A clean home, no display."""
+    """A home of its own, no display."""
+    config = tmp_path / "home" / "config"
+    config.mkdir(parents=True)
+    # Two spinning threads crawl on a machine that has other things to do.
+    (config / "settings.json").write_text('{"threads": 1}')
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT") if name in os.environ}
     return {**kept, "SLIPSTREAM_HOME": str(tmp_path / "home"), "HF_HOME": str(tmp_path / "hf")}
 

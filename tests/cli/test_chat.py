@@ -1,18 +1,22 @@
 """``slipstream chat``: the real engine and the demo model, as one reply and as a conversation."""
 
+import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from command_line import COMMAND, Ended
+from gguf_files import DEMO_DFLASH, DEMO_SMALL
 
 STORY = "Tell me a story about a fox."
 
@@ -81,22 +85,28 @@ def test_a_text_file_named_gguf(slipstream: Callable[..., Ended], tmp_path: Path
     assert ended.error["code"] != "bug"
 
 
-def _engines() -> set[int]:
-    """Processes of this test that run an engine."""
-    found = set()
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if any("slipstream.engine" in word for word in process.cmdline()):
-                found.add(process.pid)
-        except psutil.Error:
-            continue
+def _engines(app: "subprocess.Popen[Any]") -> list[psutil.Process]:
+    """The processes of this app that serve a model, and their guardians."""
+    found = []
+    for process in psutil.Process(app.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if {"slipstream.engine.embedded", "--model"} <= set(process.cmdline()):
+                found.append(process)
     return found
+
+
+def _wait_for_engine(app: "subprocess.Popen[Any]") -> list[psutil.Process]:
+    deadline = time.monotonic() + 30
+    while len(engines := _engines(app)) < 2:
+        assert time.monotonic() < deadline, "no engine was started"
+        time.sleep(0.01)
+    return engines
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_ends_with_130_and_leaves_no_engine(environment: dict[str, str]) -> None:
     with subprocess.Popen(
-        [COMMAND, "chat", "demo", "-p", STORY],
+        [COMMAND, "chat", "demo", "-p", "1 2 3 4 5 6 7 8 9 10"],
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -104,14 +114,12 @@ def test_ctrl_c_ends_with_130_and_leaves_no_engine(environment: dict[str, str]) 
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "Loading demo ...\n"
-        engines = _engines()
+        engines = _wait_for_engine(process)
         process.send_signal(signal.SIGINT)
         assert "Traceback" not in process.stderr.read()
-        assert process.wait(20) == 130
-    deadline = time.monotonic() + 5
-    while engines and time.monotonic() < deadline:
-        engines = {pid for pid in engines if psutil.pid_exists(pid)}
-    assert not engines
+        assert process.wait(30) == 130
+    _, alive = psutil.wait_procs(engines, timeout=10)
+    assert not alive
 
 
 class Terminal:
@@ -150,19 +158,63 @@ class Terminal:
         return code
 
 
+@pytest.fixture
+def terminal(environment: dict[str, str]) -> Iterator[Terminal]:
+    opened = Terminal(environment)
+    yield opened
+    opened.process.kill()
+    opened.process.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+def test_a_conversation_goes_on_after_the_engine_was_killed(terminal: Terminal) -> None:
+    terminal.wait_for("> ")
+    terminal.type("Hello\n")
+    terminal.wait_for("tok/s · ")
+    terminal.wait_for("> ")
+    guardian, engine = sorted(_engines(terminal.process), key=lambda one: one.create_time())
+    engine.kill()
+    assert psutil.wait_procs([guardian, engine], timeout=10)[1] == []
+    terminal.type(f"{STORY}\n")
+    terminal.wait_for("Loading demo")
+    terminal.wait_for("Once upon a time")
+    terminal.wait_for("> ")
+    terminal.type("/quit\n")
+    assert terminal.close() == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 @pytest.mark.parametrize("farewell", ["/quit\n", "\x04"])
-def test_a_conversation(environment: dict[str, str], farewell: str) -> None:
-    terminal = Terminal(environment)
-    try:
+def test_a_conversation(terminal: Terminal, farewell: str) -> None:
+    terminal.wait_for("> ")
+    for question in ("Hello", STORY):
+        terminal.type(question + "\n")
+        terminal.wait_for("tok/s · ")
         terminal.wait_for("> ")
-        for question in ("Hello", STORY):
-            terminal.type(question + "\n")
-            terminal.wait_for("tok/s · ")
-            terminal.wait_for("> ")
-        assert "Once upon a time" in terminal.seen
-        terminal.type(farewell)
-        assert terminal.close() == 0
-    finally:
-        terminal.process.kill()
-        terminal.process.wait()
+    assert "Once upon a time" in terminal.seen
+    terminal.type(farewell)
+    assert terminal.close() == 0
+
+
+def test_without_a_home_it_chats_all_the_same(
+    slipstream: Callable[..., Ended], environment: dict[str, str]
+) -> None:
+    environment["SLIPSTREAM_HOME"] += "/config/settings.json"  # a file in the place of a folder
+    ended = slipstream("chat", "demo", "-p", STORY, "--temperature", "0", "--json")
+    assert ended.code == 0, ended.err
+    assert ended.document["text"].startswith("Once upon a time")
+
+
+def test_a_drafter_that_does_not_work_is_told_with_what_is_tried_instead(
+    slipstream: Callable[..., Ended], tmp_path: Path
+) -> None:
+    """Its header is all right, so that only the engine can find out."""
+    shutil.copy(DEMO_SMALL, tmp_path)
+    content = DEMO_DFLASH.read_bytes()
+    broken = content.replace(b"blk.1.attn_norm.weight", b"blk.1.attn_mron.weight")
+    (tmp_path / DEMO_DFLASH.name).write_bytes(broken)
+    ended = slipstream("chat", DEMO_SMALL.name, "-p", STORY, "--spec", "dflash")
+    assert ended.code == 0
+    _, reason, attempt, *_ = ended.err.splitlines()
+    assert DEMO_DFLASH.name in reason
+    assert attempt == "Trying without a drafter."

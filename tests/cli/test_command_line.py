@@ -9,6 +9,7 @@ import pytest
 
 from command_line import COMMAND, Ended
 from slipstream.cli import app as command_line
+from slipstream.cli import output
 
 
 def test_help_names_the_verbs(slipstream: Callable[..., Ended]) -> None:
@@ -73,7 +74,7 @@ def test_a_bug_is_one_sentence_with_the_details_in_the_log(
     commands = command_line.app.registered_commands
     monkeypatch.setattr(command_line.app, "registered_commands", list(commands))
     command_line.app.command("broken")(_broken)
-    monkeypatch.setattr(command_line.output, "use_utf8", lambda: None)  # pytest holds the streams
+    monkeypatch.setattr(output, "use_utf8", lambda: None)  # pytest holds the streams
     assert command_line.main(["broken"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -82,6 +83,17 @@ def test_a_bug_is_one_sentence_with_the_details_in_the_log(
     log = next((tmp_path / "logs").iterdir()).read_text()
     assert "Traceback" in log
     assert "_broken" in log
+
+
+def test_a_bug_is_told_also_where_there_can_be_no_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "file"))
+    error = command_line._bug(ZeroDivisionError("seven by nothing"))
+    assert error.code == "bug"
+    assert error.facts == {"log_file": None}
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")

@@ -10,6 +10,7 @@ import pytest
 
 from command_line import Ended
 from slipstream.cli.doctor import _general_problems, examine, to_json
+from slipstream.engine.answers import Hardware
 from slipstream.engine.spec import learn
 from slipstream.machine.memory import Memory
 
@@ -47,7 +48,6 @@ def test_people_read_it_as_a_table(slipstream: Callable[..., Ended]) -> None:
 def test_an_engine_of_the_users_that_is_not_there_is_a_problem_with_an_action(
     slipstream: Callable[..., Ended], home: Path, tmp_path: Path
 ) -> None:
-    (home / "config").mkdir(parents=True)
     missing = str(tmp_path / "llama-server")
     (home / "config" / "settings.json").write_text(json.dumps({"engine": missing}))
     document = slipstream("doctor", "--json").document
@@ -60,10 +60,10 @@ def test_an_engine_of_the_users_that_is_not_there_is_a_problem_with_an_action(
 
 def test_no_usable_engine_and_little_memory_are_problems(home: Path, tmp_path: Path) -> None:
     broken = learn("llama-server", tmp_path / "nothing")
-    memory = Memory(total=8 * 2**30, free=2**30)
+    memory = Memory(total=8_000_000_000, free=1_000_000_000)
     problems = _general_problems([broken], memory)
     assert [problem.code for problem in problems] == ["no_usable_engine", "little_memory"]
-    assert "1.0 GiB" in problems[1].message
+    assert "1.0 GB" in problems[1].message
     assert _general_problems([learn("embedded")], Memory(8 * 2**30, 4 * 2**30)) == []
 
 
@@ -74,5 +74,35 @@ def test_unknown_memory_is_not_little_memory(home: Path) -> None:
 def test_the_document_can_be_printed_whatever_was_found(home: Path, tmp_path: Path) -> None:
     report = examine()
     broken = learn("llama-server", tmp_path / "nothing")
-    report = replace(report, engines=(*report.engines, broken))
+    report = replace(report, engines=(*report.engines, (broken, Hardware())))
     assert json.loads(json.dumps(to_json(report)))["engines"][-1]["ok"] is False
+
+
+def test_a_home_that_cannot_be_made_is_a_problem(
+    slipstream: Callable[..., Ended], environment: dict[str, str]
+) -> None:
+    environment["SLIPSTREAM_HOME"] += "/config/settings.json"  # a file in the place of a folder
+    ended = slipstream("doctor", "--json")
+    assert ended.code == 0
+    assert ended.document["engines"][0]["ok"]
+    assert "home_not_writable" in {problem["code"] for problem in ended.document["problems"]}
+
+
+def test_what_engines_print_cannot_drive_the_terminal(
+    slipstream: Callable[..., Ended], home: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "llama-server"
+    answers = {
+        "--help": "-m, --model F\\n--port N\\n--list-devices",
+        "--version": "version: \\33[2J[red]7[/red]",
+        "--list-devices": "Available devices:\\n  X0: \\33[2J[/b]Card (20 MiB, 10 MiB free)",
+    }
+    cases = "".join(f"{asked}) printf -- '{said}\\n';;\n" for asked, said in answers.items())
+    program.write_text(f'#!/bin/sh\ncase "$1" in\n{cases}esac\n')
+    program.chmod(0o755)
+    (home / "config" / "settings.json").write_text(json.dumps({"engine": str(program)}))
+    ended = slipstream("doctor")
+    assert ended.code == 0, ended.err
+    assert "[2J[red]7[/red]" in ended.out
+    assert "[2J[/b]Card, 10 MB free of 21 MB" in ended.out
+    assert "\x1b" not in ended.out

@@ -1,4 +1,5 @@
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,15 @@ from gguf_files import (
     write_projector,
     write_target,
 )
-from slipstream.drafters.discovery import NGRAM, find_drafters
-from slipstream.drafters.kinds import DrafterKind
-from slipstream.errors import SlipstreamError
+from slipstream.cancel import Cancelled, CancelToken
+from slipstream.drafters import discovery
+from slipstream.drafters.discovery import NGRAM
+from slipstream.drafters.kinds import Drafter, DrafterKind
+from slipstream.weights.shards import read_model
+
+
+def find_drafters(target: Path, cancel: CancelToken | None = None) -> tuple[Drafter, ...]:
+    return discovery.find_drafters(read_model(target), cancel)
 
 
 def kinds(target: Path) -> list[DrafterKind]:
@@ -137,7 +144,22 @@ def test_several_heads_draft_one_token_each(tmp_path: Path) -> None:
     assert find_drafters(target)[0].longest_draft == 3
 
 
-def test_a_target_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SlipstreamError) as caught:
-        find_drafters(tmp_path / "none.gguf")
-    assert caught.value.code == "not_found"
+def test_a_slow_disk_does_not_keep_the_model_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The smallest files come first: they are the drafters."""
+    target = write_target(tmp_path / "Test-Model-Q8_0.gguf", "qwen35", padding=400)
+    write_mtp(tmp_path / "mtp-Test-Model.gguf")
+    write_target(tmp_path / "Test-Model-Q2_K.gguf", "qwen35", padding=200)
+    clock = iter([0.0, 1.0, 2.5])  # the start, and before each file
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock, 2.5))
+    assert kinds(target) == [DrafterKind.MTP, DrafterKind.NGRAM]
+
+
+def test_looking_for_drafters_can_be_cancelled(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Test-Model.gguf", "qwen35")
+    write_mtp(tmp_path / "mtp-Test-Model.gguf")
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        find_drafters(target, cancel)

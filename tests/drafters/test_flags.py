@@ -6,7 +6,8 @@ import xllamacpp
 from slipstream.drafters.choose import DRAFT_TOKENS
 from slipstream.drafters.flags import spec_flags
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
-from slipstream.engine.embedded_flags import FLAGS, SPEC_TYPES, parse
+from slipstream.engine.embedded_flags import FLAGS, parse
+from slipstream.engine.embedded_values import SPEC_TYPES
 from slipstream.errors import SlipstreamError
 
 OFFERED = frozenset(name for flag in FLAGS for name in flag.names)
@@ -25,7 +26,7 @@ def test_every_value_is_explicit() -> None:
 
 
 def test_plain_is_said_where_it_can_be_said() -> None:
-    assert spec_flags(PLAIN, OFFERED, TYPES) == ["--spec-type", "none"]
+    assert spec_flags(PLAIN, OFFERED, ("draft-mtp",)) == ["--spec-type", "none"]
     assert spec_flags(PLAIN, frozenset(), ()) == []
 
 
@@ -58,11 +59,12 @@ def test_a_flag_the_engine_lacks_is_an_error(missing: str) -> None:
     with pytest.raises(SlipstreamError) as caught:
         spec_flags(MTP_FILE, OFFERED - {missing}, TYPES)
     assert caught.value.code == "engine_cannot"
-    assert caught.value.facts == {"missing": missing}
+    assert caught.value.facts == {"option": missing}
 
 
 def test_a_type_the_engine_lacks_is_an_error() -> None:
     with pytest.raises(SlipstreamError) as caught:
         spec_flags(MTP_FILE, OFFERED, ("none", "draft-simple"))
     assert caught.value.code == "engine_cannot"
-    assert caught.value.facts == {"missing": "draft-mtp"}
+    assert caught.value.facts == {"option": "draft-mtp"}
+    assert "MTP" in caught.value.message

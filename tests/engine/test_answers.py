@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from slipstream.engine.answers import (
     Device,
-    parse_backends,
+    Hardware,
     parse_build,
-    parse_devices,
     parse_flags,
+    parse_hardware,
     parse_spec_types,
 )
 
@@ -70,12 +70,13 @@ def test_the_build_is_the_version_line() -> None:
 
 
 def test_devices_have_names_backends_and_bytes() -> None:
-    cuda, vulkan, metal = parse_devices(DEVICES)
+    hardware = parse_hardware(DEVICES)
+    cuda, vulkan, metal = hardware.devices
     assert cuda == Device("CUDA0", "NVIDIA H200", "CUDA", 143771 << 20, 143000 << 20, False)
     assert (vulkan.name, vulkan.unified) == ("AMD Radeon Graphics (RADV)", True)
     assert (metal.backend, metal.unified) == ("Metal", True)
-    assert parse_backends(DEVICES, (cuda, vulkan, metal)) == ("CPU", "CUDA", "Vulkan", "Metal")
-    assert parse_devices("Available devices:\n  (none)\n") == ()
+    assert hardware.backends == ("CPU", "CUDA", "Vulkan", "Metal")
+    assert parse_hardware("Available devices:\n  (none)\n") == Hardware()
 
 
 @given(st.text() | st.lists(st.sampled_from(HELP.split(" ") + DEVICES.split("\n"))).map(" ".join))
@@ -83,4 +84,4 @@ def test_no_text_confuses_the_readers(text: str) -> None:
     assert all(re.fullmatch(r"--?[a-zA-Z][^\s,]*", flag) for flag in parse_flags(text))
     assert "none" not in parse_spec_types(text)
     assert "\n" not in parse_build(text)
-    assert all(device.total >= 0 for device in parse_devices(text))
+    assert all(device.total >= 0 for device in parse_hardware(text).devices)

@@ -62,6 +62,8 @@ def test_what_matters_is_always_said(embedded: EngineSpec) -> None:
     assert told["--sse-ping-interval"] == "5"
     assert {"--metrics", "--slots", "--offline", "--no-ui"} <= set(words)
     assert "--api-key" not in words
+    plain = dict(pairwise(options(embedded, PLAIN_LAUNCH)))
+    assert plain["--spec-type"] == "none"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -72,6 +72,23 @@ def test_needed_and_free_memory_are_facts() -> None:
         assert (failure.facts["needed"], failure.facts["free"]) == (6144000000, 1000)
 
 
+@pytest.mark.parametrize(
+    ("line", "main"),
+    [
+        ("E alloc_tensor_range: failed to allocate CPU buffer of size 6144000000", True),
+        ("E alloc_tensor_range: failed to allocate CUDA0 buffer of size 6144000000", False),
+        ("E x: allocating 4500.00 MiB on device 0: cudaMalloc failed: out of memory", False),
+        ("E ggml_aligned_malloc: insufficient memory (attempted to allocate  45.00 MB)", True),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", True),
+        ("ggml_vulkan: Device memory allocation failed: ErrorOutOfDeviceMemory", False),
+    ],
+)
+def test_free_main_memory_is_only_told_when_that_is_what_ran_out(line: str, main: bool) -> None:
+    failure = name_failure(1, [line], PLAIN, free=1000)
+    assert failure.code == "not_enough_memory"
+    assert ("free" in failure.facts) == main
+
+
 def test_trouble_while_fitting_memory_is_not_the_reason() -> None:
     log = [CTX_OTHER, FIT, "0.2 E srv: something nobody knows"]
     assert name_failure(1, log, DRAFTED).code == "engine_exited"

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.ladder import SMALLEST_CONTEXT, helps, rungs_below
@@ -32,9 +34,11 @@ def test_lack_of_memory_is_helped_by_every_rung() -> None:
     assert all(helps("not_enough_memory", WANTED, rung) for rung in rungs_below(WANTED))
 
 
-def test_a_drafter_that_does_not_fit_is_only_helped_by_going_without_it() -> None:
-    first = next(rung for rung in rungs_below(WANTED) if helps("drafter_mismatch", WANTED, rung))
-    assert first.spec == PLAIN
+@pytest.mark.parametrize("code", ["drafter_mismatch", "engine_cannot", "model_too_large"])
+def test_some_failures_are_only_helped_by_going_without_the_drafter(code: str) -> None:
+    (only,) = [rung for rung in rungs_below(WANTED) if helps(code, WANTED, rung)]
+    assert only == replace(WANTED, spec=PLAIN)
+    assert not any(helps(code, only, rung) for rung in rungs_below(only))
 
 
 def test_a_crash_with_a_drafter_is_helped_by_drafting_less_but_not_by_less_context() -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from slipstream.cancel import CancelToken
-from slipstream.drafters.kinds import DrafterKind, SpecConfig
+from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
 from slipstream.engine.config import LaunchConfig
-from slipstream.engine.events import EngineState, StateChanged
+from slipstream.engine.events import EngineState, Finished, Piece, Source, StateChanged
 from slipstream.engine.process import EngineProcess
-from slipstream.engine.spec import EngineSpec, learn, list_devices
+from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
+from slipstream.engine.session import Session
+from slipstream.engine.spec import Choice, EngineSpec, learn, read_hardware
 from slipstream.errors import SlipstreamError
 
 PATH = os.environ.get("SLIPSTREAM_TEST_LLAMA_SERVER", "")
@@ -33,7 +35,7 @@ def test_it_tells_what_it_can_do(native: EngineSpec, embedded: EngineSpec) -> No
     assert native.build
     assert native.spec_types == embedded.spec_types
     assert "--draft-max" not in native.flags
-    assert list_devices(native) == native.devices
+    assert "CPU" in read_hardware(native).backends
 
 
 def test_every_flag_of_the_embedded_engine_is_one_of_its_own(
@@ -48,12 +50,42 @@ def test_it_loads_with_progress_and_stops(
 ) -> None:
     spec = SpecConfig(kind, dflash if kind is DrafterKind.DFLASH else None, 3 if kind else 0)
     told: list[StateChanged] = []
-    process = EngineProcess(native, LaunchConfig(demo, 1024, spec, threads=1), told.append)
-    list(process.start(CancelToken()))
+    process = EngineProcess(native, LaunchConfig(demo, 1024, spec, threads=1))
+    told.extend(process.start(CancelToken()))
     process.stop()
     assert EngineState.READY in {change.state for change in told}
     assert any(change.progress is not None for change in told)
     assert process.failure() is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "share"),
+    [(DrafterKind.MTP, 0.7), (DrafterKind.DFLASH, 0.4), (DrafterKind.NGRAM, 0.0), ("off", None)],
+)
+def test_one_talks_through_it_as_through_the_built_in_one(
+    native: EngineSpec, demo: Path, spec: SpecChoice, share: float | None
+) -> None:
+    session = Session(lambda: Choice(native, threads=1))
+    try:
+        list(session.load(LoadRequest(demo, spec, context=1024), CancelToken()))
+        assert session.loaded
+        assert session.loaded.fallback is None
+        story = [ChatMessage("user", "Tell me a story about a fox.")]
+        options = ReplyOptions(temperature=0.0, max_tokens=120)
+        *told, end = session.reply(story, options, CancelToken())
+    finally:
+        session.stop()
+    assert isinstance(end, Finished)
+    pieces = [event for event in told if isinstance(event, Piece)]
+    assert "".join(piece.text for piece in pieces).startswith("Once upon a time")
+    assert len(pieces) == end.numbers.tokens
+    drafted = sum(piece.source is Source.DRAFTER for piece in pieces)
+    assert drafted == end.numbers.accepted
+    if share is None:
+        assert end.numbers.acceptance is None
+    elif share:
+        assert end.numbers.acceptance
+        assert end.numbers.acceptance > share
 
 
 def test_its_failures_have_the_same_names(

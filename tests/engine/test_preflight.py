@@ -8,14 +8,15 @@ import gguf
 import numpy as np
 import pytest
 
-from slipstream.drafters.kinds import DrafterKind, SpecConfig
+from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.answers import Device
 from slipstream.engine.config import LaunchConfig
-from slipstream.engine.preflight import check
+from slipstream.engine.preflight import check_files, check_memory
 from slipstream.errors import SlipstreamError
 from slipstream.machine.memory import Memory
+from slipstream.weights.shards import read_model
+from slipstream.words import size
 
-PLENTY = Memory(total=64 << 30, free=32 << 30)
 SMALL = Memory(total=8 << 20, free=4 << 20)
 
 
@@ -30,23 +31,15 @@ def write_gguf(path: Path, architecture: str, kind: str = "model") -> Path:
     return path
 
 
-def refused(
-    model: Path,
-    *,
-    memory: Memory = PLENTY,
-    drafter: Path | None = None,
-    devices: tuple[Device, ...] = (),
-) -> SlipstreamError:
-    spec = SpecConfig(DrafterKind.DFLASH, drafter, 3) if drafter else SpecConfig(None)
+def refused(model: Path) -> SlipstreamError:
     with pytest.raises(SlipstreamError) as raised:
-        check(LaunchConfig(model, 4096, spec), memory, devices)
+        check_files(model, read_model(model))
     assert raised.value.action.endswith(".")
     return raised.value
 
 
-def test_a_good_launch_passes(demo: Path, dflash: Path) -> None:
-    check(LaunchConfig(demo, 4096), PLENTY)
-    check(LaunchConfig(demo, 4096, SpecConfig(DrafterKind.DFLASH, dflash, 3)), PLENTY)
+def test_a_good_model_passes(demo: Path) -> None:
+    check_files(demo, read_model(demo))
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
@@ -65,7 +58,7 @@ def test_a_truncated_model_tells_what_is_missing(demo: Path, half_a_model: Path)
     assert failure.code == "damaged_file"
     missing = int(str(failure.facts["missing"]))
     assert missing == demo.stat().st_size - 1_000_000
-    assert f"{missing:,} bytes are missing" in failure.message
+    assert size(missing) in failure.message
 
 
 def test_a_missing_shard(tmp_path: Path, demo: Path) -> None:
@@ -102,29 +95,44 @@ def test_other_files_are_named_for_what_they_are(
     assert word in failure.message
 
 
-def test_the_drafter_is_looked_at_too(demo: Path, half_a_model: Path, tmp_path: Path) -> None:
-    assert refused(demo, drafter=tmp_path / "nothing.gguf").code == "drafter_damaged"
-    truncated = refused(demo, drafter=half_a_model)
-    assert truncated.code == "drafter_damaged"
-    assert half_a_model.name in truncated.message
-    projector = write_gguf(tmp_path / "p.gguf", "clip", "mmproj")
-    assert refused(demo, drafter=projector).code == "drafter_mismatch"
+def too_large(config: LaunchConfig, memory: Memory, *devices: Device) -> SlipstreamError:
+    with pytest.raises(SlipstreamError) as raised:
+        check_memory(config, memory, devices)
+    assert raised.value.code == "model_too_large"
+    return raised.value
 
 
-def test_a_model_larger_than_memory_is_refused_with_numbers(demo: Path) -> None:
-    failure = refused(demo, memory=SMALL)
-    assert failure.code == "not_enough_memory"
-    assert failure.facts["free"] == SMALL.free
-    assert int(str(failure.facts["needed"])) > 16_000_000
+def test_a_model_larger_than_all_memory_is_refused_with_numbers(demo: Path) -> None:
+    failure = too_large(LaunchConfig(demo, 4096), SMALL)
+    assert failure.facts == {
+        "path": str(demo),
+        "needed": demo.stat().st_size,
+        "free": SMALL.free,
+        "total": SMALL.total,
+    }
+    assert demo.name in failure.message
+    assert size(SMALL.total) in failure.message
+
+
+def test_a_model_larger_than_free_memory_may_run_from_the_disk(demo: Path) -> None:
+    check_memory(LaunchConfig(demo, 4096), Memory(total=32 << 20, free=1 << 20))
+
+
+def test_the_file_of_the_drafter_counts_too(demo: Path, dflash: Path) -> None:
+    with_drafter = LaunchConfig(demo, 4096, SpecConfig(DrafterKind.DFLASH, dflash, 3))
+    just_enough = Memory(total=demo.stat().st_size, free=1 << 20)
+    check_memory(replace(with_drafter, spec=PLAIN), just_enough)
+    assert dflash.name in too_large(with_drafter, just_enough).message
 
 
 def test_memory_of_gpus_counts_unless_it_is_the_main_memory(demo: Path) -> None:
-    card = Device("CUDA0", "Card", "CUDA", 1 << 30, 1 << 30, unified=False)
-    check(LaunchConfig(demo, 4096), SMALL, [card])
-    assert refused(demo, memory=SMALL, devices=(replace(card, unified=True),)).code == (
-        "not_enough_memory"
-    )
+    card = Device("CUDA0", "Card", "CUDA", 1 << 30, 1 << 20, unified=False)
+    config = LaunchConfig(demo, 4096)
+    check_memory(config, SMALL, [card])
+    too_large(config, SMALL, replace(card, unified=True))
+    tiny = replace(card, total=1 << 20, free=1 << 19)
+    assert too_large(config, SMALL, tiny).facts["free"] == SMALL.free + tiny.free
 
 
 def test_unknown_memory_refuses_nothing(demo: Path) -> None:
-    check(LaunchConfig(demo, 4096), Memory(0, 0))
+    check_memory(LaunchConfig(demo, 4096), Memory(0, 0))

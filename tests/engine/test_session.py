@@ -1,8 +1,13 @@
 """Load a model and talk to it, on the real engine: what the window and the command line do."""
 
+import os
 import shutil
+import time
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -10,12 +15,14 @@ import pytest
 from gguf_files import write_dflash_of_another_target
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice
+from slipstream.engine import session as session_module
 from slipstream.engine.events import (
     EngineState,
     FellBack,
     Finished,
     LoadEvent,
     Piece,
+    Reading,
     ReplyEvent,
     ReplyNumbers,
     Source,
@@ -23,8 +30,11 @@ from slipstream.engine.events import (
 )
 from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
-from slipstream.engine.spec import EngineSpec
+from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.machine.memory import Memory
+from slipstream.weights import header as header_module
+from slipstream.weights.header import Header
 
 STORY = [ChatMessage("user", "Tell me a story about a fox.")]
 GREEDY = ReplyOptions(temperature=0.0, max_tokens=120)
@@ -32,7 +42,8 @@ GREEDY = ReplyOptions(temperature=0.0, max_tokens=120)
 
 @pytest.fixture
 def session(embedded: EngineSpec) -> Iterator[Session]:
-    one = Session(lambda: embedded)
+    # Two spinning threads crawl on a machine that has other things to do.
+    one = Session(lambda: Choice(embedded, threads=1))
     yield one
     one.stop()
 
@@ -75,10 +86,12 @@ def test_a_drafter_supplies_much_of_a_story(
     assert text_of(told).startswith("Once upon a time")
 
 
-def test_the_text_is_the_same_with_every_kind_and_without(session: Session, demo: Path) -> None:
+def test_the_demo_says_the_same_on_this_engine_with_every_kind_and_without(
+    session: Session, demo: Path
+) -> None:
     texts = set()
     for spec in ("off", DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM):
-        load(session, demo, spec)  # type: ignore[arg-type]
+        load(session, demo, spec)
         texts.add(text_of(reply(session)))
     assert len(texts) == 1
 
@@ -141,6 +154,32 @@ def test_stopping_a_reply_keeps_what_was_said(session: Session, demo: Path) -> N
     assert text_of(reply(session)).startswith(text_of(told))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_stopping_does_not_wait_for_an_engine_that_is_deep_in_a_prompt(
+    session: Session, demo: Path
+) -> None:
+    """A frozen engine stands for one that computes a batch of a very large prompt."""
+    load(session, demo)
+    cancel = CancelToken()
+    engine = _engine()
+    started = time.monotonic()
+    try:
+        for event in session.reply(STORY, GREEDY, cancel):
+            if isinstance(event, Reading):
+                engine.suspend()
+                started = time.monotonic()
+                cancel.cancel()
+            last = event
+        waited = time.monotonic() - started
+    finally:
+        engine.resume()
+    assert isinstance(last, Finished)
+    assert last.finish == "cancelled"
+    assert waited < 5  # the engine would have 10 seconds to answer a question
+    assert text_of(reply(session)).startswith("Once upon a time")
+    assert numbers_of(reply(session)).by_position
+
+
 def test_an_engine_that_is_killed_in_a_reply_is_named_and_can_be_started_again(
     session: Session, demo: Path
 ) -> None:
@@ -150,7 +189,7 @@ def test_an_engine_that_is_killed_in_a_reply_is_named_and_can_be_started_again(
         for event in session.reply(STORY, GREEDY, CancelToken()):
             told.append(event)
             if len(told) == 8:
-                _kill_engine()
+                _engine().kill()
     assert raised.value.code == "engine_killed"
     assert text_of(told)
     load(session, demo)
@@ -180,11 +219,19 @@ def test_a_wrong_file_does_not_unload_what_runs(
     assert text_of(reply(session))
 
 
-def test_cancelling_a_load_leaves_no_engine(session: Session, demo: Path) -> None:
+@pytest.mark.parametrize("moment", [EngineState.STARTING, EngineState.LOADING, EngineState.READY])
+def test_cancelling_a_load_leaves_no_engine(
+    session: Session, demo: Path, moment: EngineState
+) -> None:
     cancel = CancelToken()
+    states = []
     with pytest.raises(Cancelled):
-        for _ in session.load(LoadRequest(demo), cancel):
-            cancel.cancel()
+        for event in session.load(LoadRequest(demo), cancel):
+            assert isinstance(event, StateChanged)
+            states.append(event.state)
+            if event.state is moment:
+                cancel.cancel()
+    assert states[-1] is moment
     assert session.loaded is None
     assert session.state is EngineState.STOPPED
 
@@ -195,9 +242,76 @@ def test_without_a_model_there_is_a_clear_error(session: Session) -> None:
     assert raised.value.code == "not_loaded"
 
 
-def _kill_engine() -> None:
+def test_an_engine_that_lacks_a_kind_of_drafter_still_loads(
+    embedded: EngineSpec, demo: Path
+) -> None:
+    old = replace(embedded, spec_types=("draft-simple", "draft-dflash"))
+    session = Session(lambda: Choice(old, threads=1))
+    try:
+        load(session, demo, "auto")
+        assert session.loaded
+        assert session.loaded.spec.kind is DrafterKind.DFLASH
+        assert session.loaded.fallback is None
+        (fall,) = [e for e in load(session, demo, DrafterKind.MTP) if isinstance(e, FellBack)]
+        assert (fall.code, fall.now) == ("engine_cannot", PLAIN)
+        assert "MTP" in str(session.loaded.fallback)
+    finally:
+        session.stop()
+
+
+def test_the_user_chooses_threads_and_context(embedded: EngineSpec, demo: Path) -> None:
+    session = Session(lambda: Choice(embedded, threads=1, context=2560))
+    try:
+        list(session.load(LoadRequest(demo, "off"), CancelToken()))
+        assert session.loaded
+        assert session.loaded.context == 2560
+        words = _engine().cmdline()
+        assert words[words.index("--threads") + 1] == "1"
+    finally:
+        session.stop()
+
+
+def test_a_model_larger_than_memory_is_told_once_and_does_not_unload_what_runs(
+    session: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(session, demo, "off")
+    monkeypatch.setattr(session_module, "read_memory", lambda: Memory(8 << 20, 8 << 20))
+    told: list[LoadEvent] = []
+    with pytest.raises(SlipstreamError) as raised:
+        told.extend(session.load(LoadRequest(demo), CancelToken()))
+    assert raised.value.code == "model_too_large"
+    assert not told or not any(isinstance(event, FellBack) for event in told)
+    assert text_of(reply(session))
+
+
+def test_a_drafter_that_makes_it_too_large_is_left_out(
+    session: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    just_enough = Memory(demo.stat().st_size + 1000, 8 << 20)
+    monkeypatch.setattr(session_module, "read_memory", lambda: just_enough)
+    falls = [e for e in load(session, demo, DrafterKind.DFLASH) if isinstance(e, FellBack)]
+    assert [(fall.code, fall.now) for fall in falls] == [("model_too_large", PLAIN)]
+
+
+def test_the_header_of_the_target_is_read_once(
+    session: Session, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Path(shutil.copy(demo, tmp_path))
+    read = Counter[Path]()
+    parse = header_module._read
+
+    def counted(path: Path, *rest: Any) -> Header:
+        read[path] += 1
+        return parse(path, *rest)
+
+    monkeypatch.setattr(header_module, "_read", counted)
+    load(session, target)
+    assert read == {target: 1}
+
+
+def _engine() -> psutil.Process:
     (guardian,) = [
         child for child in psutil.Process().children() if "guardian.py" in " ".join(child.cmdline())
     ]
     (engine,) = guardian.children()
-    engine.kill()
+    return engine

@@ -2,13 +2,15 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bad_engines import BadEngine
+from slipstream import settings
 from slipstream.engine import spec as spec_module
-from slipstream.engine.spec import EngineSpec, find_engines, learn, list_devices
+from slipstream.engine.spec import EngineSpec, chosen, find_engines, learn, read_hardware
 from slipstream.errors import SlipstreamError
 from slipstream.paths import cache_folder
 
@@ -35,7 +37,6 @@ def test_the_embedded_engine_tells_what_it_can_do(embedded: EngineSpec) -> None:
     assert embedded.id == embedded.kind == "embedded"
     assert embedded.path.suffix in {".so", ".pyd"}
     assert embedded.build.startswith("xllamacpp 20")
-    assert "CPU" in embedded.backends
     assert {"--model", "--ctx-size", "--spec-type", "--metrics"} <= embedded.flags
     assert {"draft-mtp", "draft-dflash", "draft-eagle3"} <= set(embedded.spec_types)
 
@@ -47,8 +48,38 @@ def test_a_llama_server_is_learnt_from_its_answers(bad_engine: BadEngine) -> Non
     assert (spec.id, spec.build) == (str(path), "7 (abc)")
     assert spec.flags == {"-m", "--model", "--port", "--list-devices", "--spec-type"}
     assert spec.spec_types == ("draft-mtp",)
-    assert spec.backends == ("CPU", "CUDA")
-    assert spec.devices[0].free == 1024 << 20
+
+
+def test_what_it_runs_on_is_never_remembered(bad_engine: BadEngine) -> None:
+    """A driver that was installed, a card that was pulled: its own files do not change."""
+    path = bad_engine(GOOD)
+    spec = learn("llama-server", path)
+    assert read_hardware(spec).backends == ("CPU", "CUDA")
+    assert read_hardware(spec).devices[0].free == 1024 << 20
+    stat = path.stat()
+    path.write_text(path.read_text().replace("CUDA0", "CUDA7"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert read_hardware(learn("llama-server", path)).devices[0].id == "CUDA7"
+
+
+@pytest.mark.parametrize(
+    ("content", "flag"),
+    [
+        (b"ggml_backend_cpu_reg\0ggml_backend_dev_backend_reg\0", False),
+        (b"ggml_backend_cpu_reg\0ggml_backend_device_register\0", False),
+        (b"ggml_backend_cpu_reg\0ggml_backend_cuda_reg\0", True),
+        (b"a file without names", True),
+    ],
+)  # fmt: skip
+def test_the_embedded_engine_is_asked_for_devices_unless_it_was_built_for_the_cpu_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, flag: bool
+) -> None:
+    """A wheel with other backends is another file of the same name."""
+    binary = tmp_path / "xllamacpp.abi3.so"
+    binary.write_bytes(content)
+    built_so = replace(spec_module._embedded(), path=binary)
+    monkeypatch.setattr(spec_module, "_embedded", lambda: built_so)
+    assert ("--list-devices" in learn("embedded").flags) == flag
 
 
 def test_it_is_asked_again_only_when_its_file_changed(bad_engine: BadEngine) -> None:
@@ -59,8 +90,6 @@ def test_it_is_asked_again_only_when_its_file_changed(bad_engine: BadEngine) -> 
     again = learn("llama-server", path)
     assert not asked.exists()
     assert again.flags == first.flags
-    assert again.devices[0].free is None  # what was free then says nothing about now
-    assert list_devices(again)[0].free == 1024 << 20
     os.utime(path, (1, 1))
     learn("llama-server", path)
     assert "--help" in asked.read_text()
@@ -80,8 +109,8 @@ def test_a_cache_with_wrong_values_is_ignored(bad_engine: BadEngine) -> None:
     path = bad_engine(GOOD)
     learn("llama-server", path)
     file = cache_folder() / "engines.json"
-    file.write_text(file.read_text().replace('"devices": [', '"devices": [7, '))
-    assert learn("llama-server", path).devices[0].free == 1024 << 20
+    file.write_text(file.read_text().replace('"build"', '"built"'))
+    assert learn("llama-server", path).build == "7 (abc)"
 
 
 @pytest.mark.parametrize(
@@ -108,13 +137,30 @@ def test_every_way_to_fail_has_a_name(bad_engine: BadEngine, body: str, code: st
     assert "{" not in problem.message
 
 
+def test_what_engines_said_need_not_be_remembered(bad_engine: BadEngine, own_home: Path) -> None:
+    own_home.touch()  # in the place of the folder
+    assert learn("llama-server", bad_engine(GOOD)).ok
+
+
+def test_the_settings_say_what_runs(bad_engine: BadEngine) -> None:
+    assert chosen().engine.id == "embedded"
+    path = str(bad_engine(GOOD))
+    settings.save({"engine": path, "threads": 3, "default_context": 2560})
+    choice = chosen()
+    assert (choice.engine.id, choice.threads, choice.context) == (path, 3, 2560)
+    settings.save({"engine": f"{path}-gone"})
+    with pytest.raises(SlipstreamError) as caught:
+        chosen()
+    assert caught.value.code == "engine_missing"
+
+
 def test_an_engine_that_hangs_is_given_up(
     bad_engine: BadEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spec_module, "ANSWER_SECONDS", 0.5)
     started = time.monotonic()
     assert problem_of(bad_engine("time.sleep(60)")).code == "engine_hung"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_a_problem_is_not_remembered(bad_engine: BadEngine) -> None:

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -19,7 +20,7 @@ def computer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", System)
 
 
-def write(root: Path, files: dict[str, object]) -> Path:
+def write(root: Path, files: Mapping[str, object]) -> Path:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -97,7 +97,7 @@ def test_short_arrays_of_numbers_are_built(tmp_path: Path) -> None:
 def test_answers_questions_about_the_architecture() -> None:
     header = read_header(DEMO_SMALL)
     assert header.architecture == "qwen35"
-    assert (header.layers, header.hidden_size, header.trained_context) == (5, 256, 4096)
+    assert (header.layers, header.hidden_size) == (5, 256)
     assert header.number("nextn_predict_layers") == 1
     assert header.number("no_such_key") is None
     assert header.numbers("rope.dimension_sections") == (11, 11, 10, 0)
@@ -105,14 +105,31 @@ def test_answers_questions_about_the_architecture() -> None:
     assert header.by_name["token_embd.weight"].shape == (256, 2048)
 
 
-def test_a_vocabulary_of_262144_tokens_is_read_in_half_a_second(tmp_path: Path) -> None:
+def test_a_vocabulary_of_262144_tokens_is_stepped_over_not_built(tmp_path: Path) -> None:
     tokens = b"".join(raw_text(b"tok%06d" % number) for number in range(262_144))
     body = raw_text(TOKENS.encode()) + struct.pack("<IIQ", ARRAY, STRING, 262_144) + tokens
     path = written(tmp_path, raw_header(key_count=1, body=body))
-    start = time.perf_counter()
-    header = read_header(path)
-    assert time.perf_counter() - start < 0.5
+    tracemalloc.start()
+    try:
+        header = read_header(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
     assert header.vocabulary_size == 262_144
+    assert peak < 3 * path.stat().st_size  # the bytes themselves; as texts they would be 17 MB
+
+
+def test_many_short_arrays_do_not_grow_memory(tmp_path: Path) -> None:
+    array = struct.pack("<IQ", UINT8, SHORT_ARRAY) + bytes(SHORT_ARRAY)
+    body = b"".join(key(b"k%05d" % number, ARRAY, array) for number in range(20_000))
+    path = written(tmp_path, raw_header(key_count=20_000, body=body))
+    tracemalloc.start()
+    try:
+        assert code_of(path) == "damaged_file"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
 
 
 def test_the_first_part_of_a_real_file_says_how_much_is_missing(tmp_path: Path) -> None:
@@ -211,7 +228,7 @@ def test_absurd_values_are_refused_at_once_and_cost_no_memory(
     try:
         start = time.perf_counter()
         assert code_of(path) == "damaged_file"
-        assert time.perf_counter() - start < 1
+        assert time.perf_counter() - start < 10
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:
         tracemalloc.stop()

@@ -37,7 +37,7 @@ def read_in_bounds(path: Path, content: bytes) -> Header | None:
     result = header_or_code(path)
     seconds, (_, most) = time.perf_counter() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert seconds < 2
+    assert seconds < 10
     assert most < 16 << 20
     if isinstance(result, str):
         assert result in CODES

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from gguf_files import DEMO, write_gguf
+from gguf_files import DEMO, GgufValue, write_gguf
 from slipstream.weights.header import read_header
 from slipstream.weights.names import Shard, display_name, model_stem, quantization, shard_of
 
@@ -76,7 +76,7 @@ def test_a_name_for_people_comes_from_the_file_name() -> None:
 
 
 def test_a_file_without_a_name_of_its_own_takes_the_header_s(tmp_path: Path) -> None:
-    keys = {"general.name": "Qwen3.8 27B", "general.file_type": 15}
+    keys: dict[str, GgufValue] = {"general.name": "Qwen3.8 27B", "general.file_type": 15}
     for name in ("sha256-0123456789abcdef0123", "model.gguf", "ggml-model-Q4_K_M.gguf"):
         path = write_gguf(tmp_path / name, "qwen35", keys)
         assert display_name(path, read_header(path)) == "Qwen3.8 27B Q4_K_M"

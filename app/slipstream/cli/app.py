@@ -4,18 +4,17 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from slipstream import __version__, paths
+from slipstream import __version__
 from slipstream.cancel import Cancelled
 from slipstream.cli import output
 from slipstream.cli.chat import chat
 from slipstream.cli.doctor import doctor
 from slipstream.errors import SlipstreamError
+from slipstream.logs import log_file
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -92,18 +91,18 @@ def _bug(error: Exception) -> SlipstreamError:
     return SlipstreamError(
         "bug",
         f"This is a bug in Slipstream ({type(error).__name__}: {error}).",
-        facts={"log": str(_log(error))},
+        facts={"log_file": _log(error)},
         action="Please report it with the end of that log file.",
     )
 
 
-def _log(error: Exception) -> Path:
-    file = paths.log_folder() / "slipstream.log"
-    handler = RotatingFileHandler(file, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
+def _log(error: Exception) -> str | None:
+    """The file that the details are in now; None if there can be none."""
+    handler = log_file("slipstream.log", _LOG_BYTES)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logger = logging.getLogger("slipstream.cli")
     logger.addHandler(handler)
     logger.error("command line", exc_info=error)
     logger.removeHandler(handler)
     handler.close()
-    return file
+    return handler.baseFilename if isinstance(handler, logging.FileHandler) else None

@@ -50,7 +50,12 @@ def chat(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**32 - 1, metavar="N", help="The same seed, the same reply."),
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            metavar="N",
+            help="Makes sampling repeatable on the same engine and settings.",
+        ),
     ] = None,
     pieces: Annotated[
         bool, typer.Option("--pieces", help="Show which text the drafter supplied.")

@@ -2,10 +2,11 @@
 
 import contextlib
 
-from slipstream.cancel import CancelToken
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.loading import load
 from slipstream.cli.reply import Printer, receive, speed_line
+from slipstream.engine.events import EngineState
 from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.errors import SlipstreamError
@@ -28,10 +29,15 @@ def converse(
         if not text.strip():
             continue
         question = ChatMessage("user", text)
+        cancel = CancelToken()
         try:
-            if session.loaded is None:  # the engine ended
-                load(session, request, name, CancelToken())
-            answer = _answer(session, [*messages, question], options, marked=marked)
+            with interrupt.cancels(cancel):
+                if session.state is not EngineState.READY:
+                    load(session, request, name, cancel)
+                answer = _answer(session, [*messages, question], options, cancel, marked=marked)
+        except Cancelled:
+            output.say("")
+            continue
         except SlipstreamError as error:
             output.say("")
             output.show_error(error, as_json=False)
@@ -54,11 +60,14 @@ def _ask() -> str | None:
 
 
 def _answer(
-    session: Session, messages: list[ChatMessage], options: ReplyOptions, *, marked: bool
+    session: Session,
+    messages: list[ChatMessage],
+    options: ReplyOptions,
+    cancel: CancelToken,
+    *,
+    marked: bool,
 ) -> str:
-    cancel = CancelToken()
-    with interrupt.cancels(cancel):
-        reply = receive(session.reply(messages, options, cancel), Printer(marked=marked))
+    reply = receive(session.reply(messages, options, cancel), Printer(marked=marked))
     output.write("\n")
     output.say(speed_line(reply), style="dim")
     return reply.text

@@ -1,7 +1,7 @@
 """``slipstream doctor``: what this computer and its engines can do, and what stands in the way."""
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,17 +9,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from slipstream import settings
+from slipstream import paths, settings
 from slipstream.cli import output
-from slipstream.engine.answers import Device
-from slipstream.engine.spec import EngineSpec, find_engines, list_devices
+from slipstream.engine.answers import Device, Hardware
+from slipstream.engine.spec import EngineSpec, find_engines, read_hardware
 from slipstream.errors import SlipstreamError
 from slipstream.machine.cpu import Cpu, read_cpu
 from slipstream.machine.memory import Memory, read_memory
+from slipstream.words import size
 
-_LITTLE_MEMORY = 2 * 2**30
+_LITTLE_MEMORY = 2_000_000_000
 """Free bytes below which hardly any useful model fits."""
 
 
@@ -30,9 +30,18 @@ class Report:
     os: str
     cpu: Cpu
     ram: Memory
-    devices: tuple[Device, ...]
-    engines: tuple[EngineSpec, ...]
+    engines: tuple[tuple[EngineSpec, Hardware], ...]
     problems: tuple[SlipstreamError, ...]
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Every device once, whichever engine sees it."""
+        found = {
+            (device.id, device.name): device
+            for _, hardware in reversed(self.engines)
+            for device in hardware.devices
+        }
+        return tuple(found.values())
 
 
 def doctor(
@@ -55,35 +64,26 @@ def examine() -> Report:
     own = [] if chosen == settings.EMBEDDED else [Path(chosen)]
     engines = find_engines(own)
     memory = read_memory()
-    devices, device_problems = _devices(engines)
-    problems = [
-        *(engine.problem for engine in engines if engine.problem),
-        *device_problems,
-        *_general_problems(engines, memory),
-    ]
-    system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    return Report(system, read_cpu(), memory, devices, engines, tuple(problems))
-
-
-def _devices(
-    engines: Iterable[EngineSpec],
-) -> tuple[tuple[Device, ...], list[SlipstreamError]]:
-    """Every device once, with the memory that is free now."""
-    found: dict[tuple[str, str], Device] = {}
-    problems = []
+    problems = [engine.problem for engine in engines if engine.problem]
+    asked = []
     for engine in engines:
-        if not engine.devices:
-            continue
         try:
-            for device in list_devices(engine):
-                found.setdefault((device.id, device.name), device)
+            hardware = read_hardware(engine) if engine.ok else Hardware()
         except SlipstreamError as problem:
             problems.append(problem)
-    return tuple(found.values()), problems
+            hardware = Hardware()
+        asked.append((engine, hardware))
+    problems += _general_problems(engines, memory)
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return Report(system, read_cpu(), memory, tuple(asked), tuple(problems))
 
 
 def _general_problems(engines: Sequence[EngineSpec], memory: Memory) -> list[SlipstreamError]:
     problems = []
+    try:
+        paths.cache_folder()
+    except SlipstreamError as problem:
+        problems.append(problem)
     if not any(engine.ok for engine in engines):
         problems.append(
             SlipstreamError(
@@ -96,7 +96,7 @@ def _general_problems(engines: Sequence[EngineSpec], memory: Memory) -> list[Sli
         problems.append(
             SlipstreamError(
                 "little_memory",
-                f"Only {output.size(memory.free)} of memory is free, so only small models fit.",
+                f"Only {size(memory.free)} of memory is free, so only small models fit.",
                 facts={"free": memory.free, "total": memory.total},
                 action="Close other programs before you load a model.",
             )
@@ -111,18 +111,18 @@ def to_json(report: Report) -> dict[str, object]:
         "cpu": asdict(report.cpu),
         "ram": asdict(report.ram),
         "devices": [asdict(device) for device in report.devices],
-        "engines": [_engine_json(engine) for engine in report.engines],
+        "engines": [_engine_json(*asked) for asked in report.engines],
         "problems": [problem.to_json() for problem in report.problems],
     }
 
 
-def _engine_json(engine: EngineSpec) -> dict[str, object]:
+def _engine_json(engine: EngineSpec, hardware: Hardware) -> dict[str, object]:
     return {
         "id": engine.id,
         "kind": engine.kind,
         "path": str(engine.path),
         "build": engine.build,
-        "backends": engine.backends,
+        "backends": hardware.backends,
         "spec_types": engine.spec_types,
         "ok": engine.ok,
         "problem": engine.problem.to_json() if engine.problem else None,
@@ -132,40 +132,40 @@ def _engine_json(engine: EngineSpec) -> dict[str, object]:
 def _show(report: Report) -> None:
     console = Console(highlight=False)
     console.print(_machine_table(report))
-    for engine in report.engines:
+    for asked in report.engines:
         console.print()
-        console.print(_engine_table(engine))
+        console.print(_engine_table(*asked))
     console.print()
     if not report.problems:
         console.print("No problems found.")
     for problem in report.problems:
-        console.print(Text(problem.message, style="bold"))
-        console.print(Text(problem.action))
+        console.print(output.plain(problem.message, "bold"))
+        console.print(output.plain(problem.action))
 
 
 def _machine_table(report: Report) -> Table:
     table = _table()
-    table.add_row("System", Text(report.os))
-    table.add_row("Processor", Text(f"{report.cpu.name}, {report.cpu.cores} cores"))
+    table.add_row("System", output.plain(report.os))
+    table.add_row("Processor", output.plain(f"{report.cpu.name}, {report.cpu.cores} cores"))
     table.add_row("Memory", _free_of(report.ram.free, report.ram.total))
     for device in report.devices:
         memory = _free_of(device.free, device.total)
-        table.add_row(Text(device.id), Text(f"{device.name}, {memory}"))
+        table.add_row(output.plain(device.id), output.plain(f"{device.name}, {memory}"))
     if not report.devices:
         table.add_row("GPU", "none that an engine can use")
     return table
 
 
-def _engine_table(engine: EngineSpec) -> Table:
+def _engine_table(engine: EngineSpec, hardware: Hardware) -> Table:
     table = _table()
     name = "built in" if engine.kind == "embedded" else str(engine.path)
-    table.add_row("Engine", Text(name))
+    table.add_row("Engine", output.plain(name))
     if engine.problem:
-        table.add_row("", Text(f"does not work: {engine.problem.message}"))
+        table.add_row("", output.plain(f"does not work: {engine.problem.message}"))
         return table
-    table.add_row("Build", Text(engine.build or "unknown"))
-    table.add_row("Runs on", Text(", ".join(engine.backends)))
-    table.add_row("Drafters", Text(", ".join(engine.spec_types) or "none"))
+    table.add_row("Build", output.plain(engine.build or "unknown"))
+    table.add_row("Runs on", output.plain(", ".join(hardware.backends)))
+    table.add_row("Drafters", output.plain(", ".join(engine.spec_types) or "none"))
     return table
 
 
@@ -176,7 +176,7 @@ def _table() -> Table:
     return table
 
 
-def _free_of(free: int | None, total: int) -> str:
+def _free_of(free: int, total: int) -> str:
     if not total:
         return "unknown"
-    return f"{output.size(free or 0)} free of {output.size(total)}"
+    return f"{size(free)} free of {size(total)}"

@@ -17,8 +17,21 @@ def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken)
         for event in session.load(request, cancel):
             if isinstance(event, FellBack):
                 output.say(event.reason, style="yellow")
+                output.say(next_attempt(event), style="dim")
             elif isinstance(event, StateChanged) and event.progress is not None:
                 update(f"{text} {event.progress:.0%}")
     if session.loaded is None:
         raise AssertionError("a load that ends without an error has loaded something")
     return session.loaded
+
+
+def next_attempt(fall: FellBack) -> str:
+    """What is tried after a launch that did not work."""
+    wanted, now = fall.wanted, fall.now
+    if now.kind is None:
+        if wanted.kind is not None:
+            return "Trying without a drafter."
+        return f"Trying with {fall.context:,} tokens of context."
+    if now.draft_tokens != wanted.draft_tokens:
+        return f"Trying with {now.draft_tokens} draft token{'s' * (now.draft_tokens != 1)}."
+    return "Trying without n-grams."

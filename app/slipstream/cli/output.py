@@ -2,18 +2,22 @@
 
 import contextlib
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from slipstream.errors import Fact, SlipstreamError
+from slipstream.errors import SlipstreamError
+from slipstream.words import facts_lines
 
 errors = Console(stderr=True, highlight=False)
 
-_SIZES = {"bytes", "free", "missing", "needed", "size", "total"}
+_C1_CONTROLS = re.compile("[\x7f-\x9f]")
+"""Terminals may obey them; unlike the other controls, JSON need not escape them."""
 
 
 def use_utf8() -> None:
@@ -24,12 +28,13 @@ def use_utf8() -> None:
 
 def print_json(document: object) -> None:
     """The one document of a verb with ``--json``."""
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    typer.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def say(text: str, style: str | None = None) -> None:
     """A line for the person, on stderr."""
-    errors.print(text, style=style, markup=False, soft_wrap=True)
+    errors.print(plain(text, style), soft_wrap=True)
 
 
 def show_error(error: SlipstreamError, *, as_json: bool) -> None:
@@ -38,34 +43,17 @@ def show_error(error: SlipstreamError, *, as_json: bool) -> None:
         print_json({"error": error.to_json()})
         return
     say(error.message, style="bold")
-    for name, value in error.facts.items():
-        if value is not None:
-            say(f"  {name.replace('_', ' ')}: {_fact(name, value)}", style="dim")
+    for line in facts_lines(error):
+        say(f"  {line}", style="dim")
     say(error.action)
-
-
-def _fact(name: str, value: Fact) -> str:
-    if name in _SIZES and isinstance(value, int):
-        return size(value)
-    return str(value).replace("\n", "\n    ")
-
-
-def size(number: int) -> str:
-    """Bytes as people read them: 3.2 GiB."""
-    value = float(number)
-    for unit in ("bytes", "KiB", "MiB"):
-        if value < 1024:
-            return f"{value:.0f} {unit}"
-        value /= 1024
-    return f"{value:.1f} GiB"
 
 
 @contextlib.contextmanager
 def progress(text: str) -> Iterator[Callable[[str], None]]:
     """Say what takes a while; the caller may replace the text, which only a terminal shows."""
-    if errors.is_terminal:
-        with errors.status(text) as status:
-            yield status.update
+    if errors.is_terminal and not errors.is_dumb_terminal:
+        with errors.status(plain(text)) as status:
+            yield lambda text: status.update(plain(text))
     else:
         say(text)
         yield lambda _: None
@@ -77,6 +65,11 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
+def plain(text: str, style: str | None = None) -> Text:
+    """Text from files, engines and people as it is printed: no markup, no control characters."""
+    return Text(harmless(text), style=style or "")
+
+
 def harmless(text: str) -> str:
-    """Without control characters, with which a model could drive the terminal."""
+    """Without control characters, with which a model or a file could drive the terminal."""
     return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")

@@ -58,9 +58,7 @@ class Printer:
             output.say("\n")
         self._thinking = piece.reasoning
         if piece.reasoning:
-            output.errors.print(
-                output.harmless(piece.text), style="dim", end="", markup=False, soft_wrap=True
-            )
+            output.errors.print(output.plain(piece.text, "dim"), end="", soft_wrap=True)
         elif self._marked and piece.source is Source.DRAFTER:
             output.write(f"[{piece.text}]")
         else:

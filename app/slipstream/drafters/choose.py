@@ -1,9 +1,11 @@
 """From what was found and what was asked for to how a launch speculates."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from slipstream.drafters.flags import can_run
 from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, SpecChoice, SpecConfig
 from slipstream.errors import SlipstreamError
+from slipstream.words import SPECULATION
 
 DRAFT_TOKENS = {
     DrafterKind.MTP: 3,
@@ -25,14 +27,20 @@ _MADE_FOR_A_TARGET = frozenset(
 
 
 def choose(
-    drafters: Sequence[Drafter], choice: SpecChoice, draft_tokens: int | None = None
+    drafters: Sequence[Drafter],
+    choice: SpecChoice,
+    offered_types: Collection[str],
+    draft_tokens: int | None = None,
 ) -> SpecConfig:
     """How to speculate.
 
     Args:
         drafters: what fits the model, the best first.
-        choice: "auto" takes the first proven drafter that was made for the model (a second whole
-            model or n-grams may well be slower, so they are only taken when asked for).
+        choice: "auto" takes the first proven drafter that was made for the model and that the
+            engine can run (a second whole model or n-grams may well be slower, so they are only
+            taken when asked for). A kind that was asked for need not be one the engine can run:
+            then starting it tells why not.
+        offered_types: the values that the engine's ``--spec-type`` takes.
         draft_tokens: most tokens per step; None takes the kind's default. Kept within what the
             drafter can do.
 
@@ -41,13 +49,17 @@ def choose(
     if choice == "off":
         return PLAIN
     if choice == "auto":
-        proven = (found for found in drafters if found.proven)
-        drafter = next((found for found in proven if found.kind in _MADE_FOR_A_TARGET), None)
+        drafter = next((found for found in drafters if _suits(found, offered_types)), None)
         return _config(drafter, draft_tokens) if drafter else PLAIN
     drafter = next((found for found in drafters if found.kind == choice), None)
     if drafter is None:
         raise _no_drafter(DrafterKind(choice), drafters)
     return _config(drafter, draft_tokens)
+
+
+def _suits(drafter: Drafter, offered_types: Collection[str]) -> bool:
+    made_for_it = drafter.proven and drafter.kind in _MADE_FOR_A_TARGET
+    return made_for_it and can_run(drafter.kind, offered_types)
 
 
 def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:
@@ -61,19 +73,10 @@ def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:
 
 
 def _no_drafter(kind: DrafterKind, drafters: Sequence[Drafter]) -> SlipstreamError:
-    there = ", ".join(dict.fromkeys(found.kind.value for found in drafters))
-    names = {
-        DrafterKind.MTP: "MTP head",
-        DrafterKind.DFLASH: "DFlash drafter",
-        DrafterKind.DSPARK: "DSpark drafter",
-        DrafterKind.EAGLE3: "EAGLE-3 drafter",
-        DrafterKind.DRAFT: "small draft model",
-        DrafterKind.SELF: "lower quantization of the same model",
-        DrafterKind.NGRAM: "n-gram drafter",
-    }
+    there = ", ".join(dict.fromkeys(SPECULATION[found.kind] for found in drafters))
     return SlipstreamError(
         "no_drafter",
-        f"There is no {names[kind]} that fits this model.",
+        f"Nothing on this computer drafts for this model in this way: {SPECULATION[kind]}.",
         facts={"kind": kind.value, "available": there},
         action="Put its file beside the model, or choose another kind of speculation.",
     )

@@ -1,9 +1,11 @@
 """Finds everything that may draft for a model on this computer."""
 
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from slipstream.cancel import CancelToken
 from slipstream.drafters.identify import FileRole, mtp_layers, role_of, trunk_layers
 from slipstream.drafters.kinds import Drafter, DrafterKind
 from slipstream.drafters.lineage import own_names
@@ -16,6 +18,8 @@ from slipstream.weights.shards import read_model, shards, size_of
 DRAFTER_FOLDERS = frozenset({"mtp", "dspark", "dflash"})
 MAX_FILES = 100
 """Headers read at most, the smallest files first: drafters are small."""
+LOOKING_SECONDS = 2.0
+"""Time for that: a slow disk must not keep the model waiting."""
 MUCH_SMALLER = 1 / 3
 """A plain draft model above this share of the target's size costs more than it gives."""
 LOWER_QUANTIZATION = 3 / 4
@@ -37,15 +41,15 @@ _KINDS = {
 _ORDER = (*dict.fromkeys(_KINDS.values()), DrafterKind.DRAFT, DrafterKind.SELF)
 
 
-def find_drafters(target: Path) -> tuple[Drafter, ...]:
+def find_drafters(target: Header, cancel: CancelToken | None = None) -> tuple[Drafter, ...]:
     """What fits a model: its own head, then the files near it, n-grams last; the best first.
 
-    Files that cannot be read or do not fit are left out.
+    Files that cannot be read or do not fit are left out, and those that are still unread after
+    LOOKING_SECONDS.
 
-    Raises: SlipstreamError, if the target itself cannot be read.
+    Raises: Cancelled.
     """
-    header = read_model(target)
-    found = [*_embedded(header), *_near(header)]
+    found = [*_embedded(target), *_near(target, cancel or CancelToken())]
     return (*sorted(found, key=_rank), NGRAM)
 
 
@@ -56,8 +60,12 @@ def _embedded(target: Header) -> Iterator[Drafter]:
         yield Drafter(DrafterKind.MTP, None, proof.proven, proof.reason, 0, longest)
 
 
-def _near(target: Header) -> Iterator[Drafter]:
+def _near(target: Header, cancel: CancelToken) -> Iterator[Drafter]:
+    end = time.monotonic() + LOOKING_SECONDS
     for path in islice(_files_near(target.path), MAX_FILES):
+        cancel.raise_if_cancelled()
+        if time.monotonic() > end:
+            return
         try:
             drafter = _drafter(target, read_model(path))
         except (SlipstreamError, OSError):

@@ -1,7 +1,10 @@
 """The engine's command line for one way to speculate, built from what this engine offers."""
 
+from collections.abc import Collection
+
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.errors import SlipstreamError
+from slipstream.words import SPECULATION
 
 NGRAM_TYPE = "ngram-simple"
 """Looks only into the text at hand and needs no memory. On a repeated passage of 50 tokens it
@@ -40,34 +43,37 @@ def spec_flags(
     Raises: SlipstreamError: ``engine_cannot``.
     """
     if spec.kind is None:
-        speaks = "--spec-type" in offered_flags and "none" in offered_types
-        return ["--spec-type", "none"] if speaks else []
+        return ["--spec-type", "none"] if "--spec-type" in offered_flags else []
     types = [_TYPES[spec.kind]]
     if spec.with_ngram and NGRAM_TYPE not in types:
         types.append(NGRAM_TYPE)
-    for kind in types:
-        if kind not in offered_types:
-            raise _cannot(kind)
+    for name in types:
+        if name not in offered_types:
+            raise _cannot(spec.kind, name)
     values: list[tuple[tuple[str, ...], str]] = [(_SPEC_TYPE, ",".join(types))]
     if spec.drafter is not None:
         values.append((_MODEL, str(spec.drafter)))
     values += [(_N_MAX, str(spec.draft_tokens)), (_P_MIN, str(spec.p_min))]
     if NGRAM_TYPE in types:
         values += [(_NGRAM_N, str(NGRAM_LENGTH)), (_NGRAM_M, str(spec.draft_tokens))]
-    return [part for names, value in values for part in (_offered(names, offered_flags), value)]
+    arguments: list[str] = []
+    for names, value in values:
+        offered = next((name for name in names if name in offered_flags), None)
+        if offered is None:
+            raise _cannot(spec.kind, names[0])
+        arguments += [offered, value]
+    return arguments
 
 
-def _offered(names: tuple[str, ...], offered_flags: frozenset[str]) -> str:
-    for name in names:
-        if name in offered_flags:
-            return name
-    raise _cannot(names[0])
+def can_run(kind: DrafterKind, offered_types: Collection[str]) -> bool:
+    """Whether an engine whose ``--spec-type`` takes these values knows this kind of drafter."""
+    return _TYPES[kind] in offered_types
 
 
-def _cannot(what: str) -> SlipstreamError:
+def _cannot(kind: DrafterKind, option: str) -> SlipstreamError:
     return SlipstreamError(
         "engine_cannot",
-        "This engine cannot speculate in the way that was asked for.",
-        facts={"missing": what},
+        f"This engine cannot speculate in this way: {SPECULATION[kind]}.",
+        facts={"option": option},
         action="Choose another kind of speculation, or a newer engine.",
     )

@@ -1,7 +1,6 @@
 """Reading what ``llama-server`` prints about itself; pure functions that never raise."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 _MIB = 1 << 20
@@ -16,7 +15,7 @@ class Device:
         name: what people call it.
         backend: the part of the engine that drives it.
         total: bytes of memory.
-        free: bytes that were free when the device was read; None if that was in the past.
+        free: bytes that were free when the device was read.
         unified: it shares the computer's main memory.
     """
 
@@ -24,8 +23,21 @@ class Device:
     name: str
     backend: str
     total: int
-    free: int | None
+    free: int
     unified: bool
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What an engine can run on now.
+
+    Attributes:
+        backends: "CPU" and what else it drives.
+        devices: what can hold layers, besides the CPU.
+    """
+
+    backends: tuple[str, ...] = ("CPU",)
+    devices: tuple[Device, ...] = ()
 
 
 def parse_flags(text: str) -> frozenset[str]:
@@ -51,8 +63,15 @@ def parse_build(text: str) -> str:
     return found[1].strip()[:200] if found else ""
 
 
-def parse_devices(text: str) -> tuple[Device, ...]:
-    """The devices in the text of ``--list-devices``."""
+def parse_hardware(text: str) -> Hardware:
+    """The devices in the text of ``--list-devices``, and the backends that it says were loaded."""
+    devices = _devices(text)
+    loaded = re.findall(r"^load_backend: loaded (\w+) backend", text, re.MULTILINE)
+    backends = dict.fromkeys(["CPU", *loaded, *(device.backend for device in devices)])
+    return Hardware(tuple(backends), devices)
+
+
+def _devices(text: str) -> tuple[Device, ...]:
     shared = {
         f"Vulkan{number}"
         for number in re.findall(r"^ggml_vulkan: (\d+) = .*\| uma: 1\b", text, re.MULTILINE)
@@ -74,9 +93,3 @@ def parse_devices(text: str) -> tuple[Device, ...]:
 def _backend(device: str) -> str:
     name = device.rstrip("0123456789")
     return "Metal" if name == "MTL" else name
-
-
-def parse_backends(text: str, devices: Iterable[Device]) -> tuple[str, ...]:
-    """The CPU, the backends that ``--list-devices`` says were loaded, and the devices' own."""
-    loaded = re.findall(r"^load_backend: loaded (\w+) backend", text, re.MULTILINE)
-    return tuple(dict.fromkeys(["CPU", *loaded, *(device.backend for device in devices)]))

@@ -4,7 +4,7 @@ import contextlib
 import json
 from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipstream.cancel import CancelToken
 from slipstream.engine.chunks import Chunk, Json, chat_chunk, completion_chunk
@@ -15,6 +15,8 @@ from slipstream.errors import SlipstreamError
 
 if TYPE_CHECKING:
     import httpx2
+
+_T = TypeVar("_T")
 
 PREFILL_SILENCE = 600.0
 """Seconds without a sign of life after which an engine that reads a prompt counts as hung."""
@@ -71,34 +73,10 @@ class EngineClient:
         body = {"prompt": prompt, **_streaming(options)}
         return self._stream("/completion", body, completion_chunk, cancel)
 
-    def health(self) -> bool:
-        """Whether the engine is there and has loaded its model."""
-        import httpx2
-
-        try:
-            return self._http.get("/health", timeout=_ANSWER).is_success
-        except httpx2.TransportError:
-            return False
-
-    def props(self) -> dict[str, Any]:
-        """What the engine says of the loaded model."""
-        found: dict[str, Any] = self._ask("GET", "/props").json()
-        return found
-
-    def slots(self) -> list[dict[str, Any]]:
-        """What each slot does now."""
-        found: list[dict[str, Any]] = self._ask("GET", "/slots").json()
-        return found
-
-    def tokenize(self, text: str) -> list[int]:
-        """The token ids of a text."""
-        found: list[int] = self._ask("POST", "/tokenize", {"content": text}).json()["tokens"]
-        return found
-
     def metrics(self) -> SpecCounters | None:
         """Counters of speculation; None if the engine keeps none or does not show them."""
         try:
-            return parse_metrics(self._ask("GET", "/metrics").text)
+            return parse_metrics(self._get("/metrics").text)
         except SlipstreamError as error:
             if error.code == "engine_refused":
                 return None
@@ -116,11 +94,11 @@ class EngineClient:
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
 
-    def _ask(self, method: str, path: str, body: Json | None = None) -> "httpx2.Response":
+    def _get(self, path: str) -> "httpx2.Response":
         import httpx2
 
         try:
-            response = self._http.request(method, path, json=body, timeout=_ANSWER)
+            response = self._http.get(path, timeout=_ANSWER)
         except httpx2.ReadTimeout as error:
             raise _hung(_ANSWER) from error
         except httpx2.TransportError as error:
@@ -140,7 +118,7 @@ class EngineClient:
         with cancel.on_cancel(line.cut), line.watched(), contextlib.closing(events):
             try:
                 for event in events:
-                    chunk = read(event)
+                    chunk = _understood(read, event)
                     finished = finished or chunk.finish is not None
                     if chunk.timings is None or chunk.timings.predicted:
                         line.silence = self._decode_silence
@@ -167,10 +145,30 @@ class EngineClient:
             for event in httpx2.EventSource(response, max_event_size=None):
                 if event.data == "[DONE]":
                     return
-                found = json.loads(event.data)
+                found = _understood(_event, event.data)
                 if "error" in found:
                     raise _refused(found["error"])
                 yield found
+
+
+def _event(data: str) -> Json:
+    found = json.loads(data)
+    if not isinstance(found, dict):
+        raise TypeError(data)
+    return found
+
+
+def _understood(read: Callable[[Any], _T], answer: object) -> _T:
+    """What the engine said. Raises: SlipstreamError ``not_an_engine``, if it is garbage."""
+    try:
+        return read(answer)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SlipstreamError(
+            "not_an_engine",
+            "The engine does not answer as an engine should.",
+            facts={"engine_message": str(answer)[:200]},
+            action="Choose another engine in Settings.",
+        ) from error
 
 
 def _streaming(options: ReplyOptions) -> dict[str, Any]:

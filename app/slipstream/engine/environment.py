@@ -5,8 +5,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slipstream.paths import cache_folder
-
 # Settings of other llama.cpp programs: a forgotten LLAMA_ARG_SPEC_TYPE would add a drafter.
 _STRANGERS = ("LLAMA_", "GGML_")
 # The engine talks to loopback only; secrets for the Hub are none of its business.
@@ -35,7 +33,7 @@ def child_environment(
     kept["LLAMA_SERVER_ROUTER_PORT"] = "1"  # reports progress, and stops when its input ends
     if os.name == "posix":
         # llama-server also obeys <config>/llama.cpp/config.ini, which may add a drafter.
-        kept["XDG_CONFIG_HOME"] = str(cache_folder() / "engine-config")
+        kept["XDG_CONFIG_HOME"] = os.devnull
     if key is not None:
         kept["LLAMA_API_KEY"] = key
     return kept

@@ -117,6 +117,10 @@ _REASONS = tuple(
         ("drafter_mismatch", r"speculative\.cpp:\d+: "),
     )
 )
+# It was main memory that ran out, not a GPU's.
+_MAIN_MEMORY = re.compile(
+    r"failed to allocate CPU|_cpu_buffer|attempted to allocate|unable to allocate CPU|bad_alloc"
+)
 # The draft file could not be loaded: the reason before it is about the drafter.
 _DRAFT_FILE = re.compile(r"failed to load draft model")
 _OF_DRAFTER = {
@@ -159,7 +163,7 @@ def name_failure(
         status: exit status as ``subprocess`` tells it; None if it hangs.
         log: the engine's lines that may hold the reason, in order.
         config: what it ran.
-        free: bytes of memory that are free, if known.
+        free: bytes of main memory that are free, if known.
     """
     code, facts = _find_reason(status, log)
     if config.spec.kind is not None and any(_DRAFT_FILE.search(line) for line in log):
@@ -167,7 +171,7 @@ def name_failure(
         code = "drafter_mismatch" if code == "engine_exited" else code
     elif code == "drafter_mismatch" and config.spec.kind is None:
         code = "engine_exited"
-    if code == "not_enough_memory" and free is not None:
+    if code == "not_enough_memory" and free and any(map(_MAIN_MEMORY.search, log)):
         facts["free"] = free
     facts |= {"model": str(config.model)}
     return _error(code, facts, config)

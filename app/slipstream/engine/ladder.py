@@ -13,6 +13,10 @@ from slipstream.engine.failures import DRAFTER_TROUBLE
 SMALLEST_CONTEXT = 4096
 """Tokens below which a chat is no longer useful; the engine's own floor when it fits memory."""
 
+_HELPED_BY_NO_DRAFTER = frozenset(
+    {"drafter_mismatch", "drafter_idle", "drafter_damaged", "engine_cannot", "model_too_large"}
+)
+
 
 def rungs_below(config: LaunchConfig) -> Iterator[LaunchConfig]:
     """The launches to try after ``config``, each one less demanding than the one before."""
@@ -33,13 +37,14 @@ def rungs_below(config: LaunchConfig) -> Iterator[LaunchConfig]:
 def helps(code: str, failed: LaunchConfig, rung: LaunchConfig) -> bool:
     """Whether ``rung`` removes what may have caused the failure ``code`` of ``failed``.
 
-    Lack of memory is helped by every rung; a drafter that does not fit only by going without it;
-    a crash with a drafter by every rung that speculates less; anything else by none.
+    Lack of memory is helped by every rung; a drafter that does not fit, that the engine cannot run
+    or whose file is too large (the target alone was looked at before) only by going without it; a
+    crash with a drafter by every rung that speculates less; anything else by none.
     """
     if code == "not_enough_memory":
         return True
     if failed.spec.kind is None or rung.context != failed.context:
         return False
-    if code in {"drafter_mismatch", "drafter_idle", "drafter_damaged"}:
+    if code in _HELPED_BY_NO_DRAFTER:
         return rung.spec.kind is None
     return code in DRAFTER_TROUBLE

@@ -2,13 +2,11 @@
 
 import json
 import logging
-import logging.handlers
 import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import BinaryIO
 
 KEPT_LINES = 200
@@ -16,7 +14,6 @@ KEPT_IMPORTANT = 40
 LONGEST_LINE = 4096
 """Bytes of a line that are kept; the rest of it is dropped."""
 _CHUNK = 65536
-_FILE_BYTES = 2_000_000
 _PROGRESS = "cmd_child_to_router:state:"
 
 # What tells of trouble, in small letters: an error's level ("0.00.030.478 E srv ..."), or its
@@ -31,13 +28,6 @@ _LOOKED_AT = 400
 """Characters of a line that are searched; a flood must not keep a processor busy."""
 
 
-class _File(logging.handlers.RotatingFileHandler):
-    """Two files of bounded size; a full disk must not stop the engine."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
-        self.setLevel(logging.CRITICAL + 1)
-
-
 class LogTail:
     """Reads a pipe to its end in a thread of its own, so that the engine never waits for us.
 
@@ -50,14 +40,14 @@ class LogTail:
     def __init__(
         self,
         stream: BinaryIO,
-        file: Path | None = None,
+        file: logging.Handler | None = None,
         on_end: Callable[[], None] | None = None,
     ) -> None:
         """Start reading.
 
         Args:
             stream: the read end of the pipe; closed at its end.
-            file: also write the lines there, at most a few MB.
+            file: also write the lines there; closed at the end of the pipe.
             on_end: called from the reading thread when the pipe ends.
         """
         self.bytes_read = 0
@@ -69,11 +59,7 @@ class LogTail:
         self._mark = 0
         self._stream = stream
         self._on_end = on_end
-        self._file = (
-            _File(file, maxBytes=_FILE_BYTES, backupCount=1, encoding="utf-8", delay=True)
-            if file
-            else None
-        )
+        self._file = file
         self._thread = threading.Thread(target=self._read, name="engine log", daemon=True)
         self._thread.start()
 

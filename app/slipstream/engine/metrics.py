@@ -39,18 +39,18 @@ class SpecCounters:
 def parse_metrics(text: str) -> SpecCounters | None:
     """The counters in the text of ``/metrics``.
 
-    Returns: None if the engine does not count speculation.
+    Returns: None if the engine does not count speculation, or not in numbers.
     """
     totals: dict[str, int] = {}
     positions: dict[int, int] = {}
-    for name, position, value in _SAMPLE.findall(text):
-        if position:
-            positions[int(position)] = int(float(value))
-        else:
-            totals[name] = int(float(value))
     try:
+        for name, position, value in _SAMPLE.findall(text):
+            if position:
+                positions[int(position)] = int(float(value))
+            else:
+                totals[name] = int(float(value))
         drafts, drafted = totals["drafts"], totals["draft_tokens"]
         accepted = totals["accepted_tokens"]
-    except KeyError:
+    except (KeyError, ValueError, OverflowError):
         return None
     return SpecCounters(drafts, drafted, accepted, tuple(n for _, n in sorted(positions.items())))

@@ -9,7 +9,8 @@ from slipstream.engine.config import LaunchConfig
 from slipstream.errors import SlipstreamError
 from slipstream.machine.memory import Memory
 from slipstream.weights.header import Header
-from slipstream.weights.shards import read_model, shards
+from slipstream.weights.shards import shards, size_of
+from slipstream.words import size
 
 _DRAFTER_ACTION = "Open the model it belongs to; the drafter is then used by itself."
 _DRAFTERS = {
@@ -27,55 +28,59 @@ _OTHERS = {
     FileRole.ADAPTER: ("an adapter, which changes a model", "Open the model that it changes."),
     FileRole.VOCABULARY: ("only a vocabulary", "Choose a model file."),
 }
-_NOT_DRAFTERS = frozenset(_OTHERS)
 
 
-def check(config: LaunchConfig, memory: Memory, devices: Sequence[Device] = ()) -> None:
-    """Refuse a launch that cannot work.
+def check_files(model: Path, target: Header) -> None:
+    """Refuse a file that cannot answer as a model.
+
+    Args:
+        model: the file that was chosen.
+        target: its header.
+
+    Raises: SlipstreamError: ``not_a_model``, ``damaged_file``.
+    """
+    _refuse_later_shard(model)
+    _refuse_other_roles(target)
+    if target.missing_bytes:
+        raise SlipstreamError(
+            "damaged_file",
+            f"{target.path.name} is incomplete: {size(target.missing_bytes)} are missing.",
+            facts={"path": str(target.path), "missing": target.missing_bytes},
+            action="Download it again.",
+        )
+
+
+def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device] = ()) -> None:
+    """Refuse a launch whose files are larger than all memory there is.
+
+    Between what is free and what there is in all, an engine may well run: it reads weights from
+    the disk as it needs them, and other programs give way.
 
     Args:
         config: what would run.
-        memory: main memory; 0 free means unknown and refuses nothing.
-        devices: the engine's devices with the memory that is free now.
+        memory: main memory; 0 in all means unknown and refuses nothing.
+        devices: what else can hold weights.
 
-    Raises: SlipstreamError: ``not_found``, ``not_a_model``, ``damaged_file``, ``missing_shard``,
-        ``drafter_damaged``, ``not_enough_memory``, or what reading a header raises.
+    Raises: SlipstreamError ``model_too_large``.
     """
-    _refuse_later_shard(config.model)
-    target = read_model(config.model)
-    _refuse_other_roles(target)
-    _refuse_truncated(target, "damaged_file", "Download it again.")
-    needed = _weights(target)
-    if config.spec.drafter is not None:
-        drafter = _read_drafter(config.spec.drafter)
-        needed += _weights(drafter)
-    if config.projector is not None:
-        projector = read_model(config.projector)
-        _refuse_truncated(projector, "damaged_file", "Download it again.")
-        needed += _weights(projector)
-    _refuse_too_large(config.model, needed, memory, devices)
-
-
-def _read_drafter(path: Path) -> Header:
-    action = "Download the drafter again, or go without one."
-    try:
-        drafter = read_model(path)
-    except SlipstreamError as error:
-        raise SlipstreamError(
-            "drafter_damaged",
-            f"The drafter cannot be used. {error.message}",
-            facts=error.facts,
-            action=action,
-        ) from error
-    if role_of(drafter) in _NOT_DRAFTERS:
-        raise SlipstreamError(
-            "drafter_mismatch",
-            f"{path.name} is {_OTHERS[role_of(drafter)][0]}, not a drafter.",
-            facts={"path": str(path)},
-            action="Choose another drafter.",
-        )
-    _refuse_truncated(drafter, "drafter_damaged", action)
-    return drafter
+    files = [file for file in (config.model, config.spec.drafter, config.projector) if file]
+    needed = sum(map(size_of, files))
+    own = [device for device in devices if not device.unified]
+    total = memory.total + sum(device.total for device in own)
+    if memory.total == 0 or needed <= total:
+        return
+    names = " with ".join(file.name for file in files)
+    raise SlipstreamError(
+        "model_too_large",
+        f"{names} needs {size(needed)} of memory, and this computer has {size(total)} in all.",
+        facts={
+            "path": str(config.model),
+            "needed": needed,
+            "free": memory.free + sum(device.free for device in own),
+            "total": total,
+        },
+        action="Choose a smaller quantization or a smaller model.",
+    )
 
 
 def _refuse_later_shard(path: Path) -> None:
@@ -100,34 +105,3 @@ def _refuse_other_roles(header: Header) -> None:
         facts={"path": str(header.path), "role": role.value},
         action=action,
     )
-
-
-def _refuse_truncated(header: Header, code: str, action: str) -> None:
-    if header.missing_bytes:
-        raise SlipstreamError(
-            code,
-            f"{header.path.name} is incomplete: {header.missing_bytes:,} bytes are missing.",
-            facts={"path": str(header.path), "missing": header.missing_bytes},
-            action=action,
-        )
-
-
-def _weights(header: Header) -> int:
-    return sum(tensor.bytes for tensor in header.tensors)
-
-
-def _refuse_too_large(model: Path, needed: int, memory: Memory, devices: Sequence[Device]) -> None:
-    on_devices = sum(device.free or 0 for device in devices if not device.unified)
-    free = memory.free + on_devices
-    if memory.free == 0 or needed <= free:
-        return
-    raise SlipstreamError(
-        "not_enough_memory",
-        f"{model.name} does not fit: its weights take {_gb(needed)}, and {_gb(free)} are free.",
-        facts={"path": str(model), "needed": needed, "free": free},
-        action="Choose a smaller quantization, or close other programs.",
-    )
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f} GB"

@@ -17,15 +17,16 @@ from slipstream.engine.command import build_command
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.environment import child_environment
 from slipstream.engine.events import EngineState, StateChanged
-from slipstream.engine.failures import drafter_refused, name_failure
+from slipstream.engine.failures import drafter_refused, engine_problem, name_failure
 from slipstream.engine.logtail import LogTail
 from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.logs import log_file
 from slipstream.machine.memory import read_memory
-from slipstream.paths import log_folder
 from slipstream.weights.shards import size_of
 
 PORT_ATTEMPTS = 4
+_LOG_BYTES = 2_000_000
 POLL_SECONDS = 0.03
 END_SECONDS = 4.0
 """More than the guardian takes for asking, terminating and killing."""
@@ -148,11 +149,10 @@ class EngineProcess:
         port = free_port()
         command = build_command(self.engine, self.config, port)
         with self._lock:
-            if self._stopping:
-                raise Cancelled
+            self._raise_if_stopping()
             self._child = Child(command, child_environment(self.key))
             self.address = f"http://127.0.0.1:{port}"
-            self.log = LogTail(self._child.output, log_folder() / "engine.log", self._ended)
+            self.log = LogTail(self._child.output, log_file("engine.log", _LOG_BYTES), self._ended)
         return self._change(EngineState.STARTING)
 
     def _wait_until_ready(self) -> Iterator[StateChanged]:
@@ -163,8 +163,7 @@ class EngineProcess:
         with httpx2.Client(base_url=self.address, trust_env=False, timeout=2.0) as client:
             while not self._is_ready(client):
                 status = self._child.status()
-                if self._stopping:
-                    raise Cancelled
+                self._raise_if_stopping()
                 if status is not None:
                     self.log.join(1.0)
                     raise self._name(status)
@@ -174,12 +173,18 @@ class EngineProcess:
                     told = now
                     yield told
                 time.sleep(POLL_SECONDS)
+        self._raise_if_stopping()
         if told != (now := self._loading()):
             yield now
         self.log.mark()
         yield self._change(EngineState.READY)
+        self._raise_if_stopping()
         if failure := self._failure_after(0.0):  # it may have died before anybody listened
             raise failure
+
+    def _raise_if_stopping(self) -> None:
+        if self._stopping:
+            raise Cancelled
 
     def _is_ready(self, client: httpx2.Client) -> bool:
         try:
@@ -203,7 +208,11 @@ class EngineProcess:
         """An engine that cannot use its drafter serves without it; only the slots tell."""
         if self.config.spec.kind is None or slots.status_code != 200:
             return
-        if not any(slot.get("speculative", True) for slot in slots.json()):
+        try:
+            drafts = any(slot.get("speculative", True) for slot in slots.json())
+        except (ValueError, TypeError, AttributeError) as error:
+            raise engine_problem("not_an_engine", self.engine.path) from error
+        if not drafts:
             assert self.log is not None
             raise drafter_refused(self.log.evidence(), self.config)
 
@@ -227,8 +236,8 @@ class EngineProcess:
     def _ended(self) -> None:
         """In the log's thread: the pipe ended, so the engine did."""
         if self.state in (EngineState.READY, EngineState.BUSY) and not self._stopping:
-            self.failure()
             self._change(EngineState.FAILED)
+            self.failure()
 
     def _ask_to_end(self) -> None:
         with self._lock:

@@ -14,7 +14,8 @@ class LoadRequest:
         model: file of the target.
         spec: a kind of drafter, "auto" for the proven one, "off" for plain decoding.
         draft_tokens: most draft tokens per step; None takes the kind's default.
-        context: tokens; None takes 16,384 or the model's own limit if that is lower.
+        context: tokens; None takes the number in the settings, or the model's own limit if that is
+            lower.
     """
 
     model: Path

@@ -1,14 +1,16 @@
 """One loaded model and the conversation with it: what the window and the command line drive."""
 
+import contextlib
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
-from slipstream import settings
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.choose import choose
 from slipstream.drafters.discovery import find_drafters
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine import preflight
+from slipstream.engine.answers import Device
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
 from slipstream.engine.config import LaunchConfig
@@ -24,11 +26,12 @@ from slipstream.engine.events import (
 from slipstream.engine.ladder import helps, rungs_below
 from slipstream.engine.metrics import SpecCounters
 from slipstream.engine.numbers import Numbers
+from slipstream.engine.preflight import check_files, check_memory
 from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
-from slipstream.engine.spec import EngineSpec, chosen_engine, list_devices
+from slipstream.engine.spec import Choice, EngineSpec, chosen, read_hardware
 from slipstream.errors import SlipstreamError
-from slipstream.machine.memory import Memory, read_memory
+from slipstream.machine.memory import read_memory
 from slipstream.weights.header import Header
 from slipstream.weights.names import display_name
 from slipstream.weights.shards import read_model
@@ -46,17 +49,15 @@ _TRIAL_PROMPT = "One, two, three,"
 _TRIAL = ReplyOptions(max_tokens=6, temperature=0.0)
 """Enough for one drafted step after the token that the prompt pass makes."""
 
-_MEMORY_UNKNOWN = Memory(total=0, free=0)
-
 
 class Session:
     """Owns at most one engine process. Methods block; call them from a worker thread.
 
     Args:
-        choose_engine: says which engine to run; the default is the one in the settings.
+        choose_engine: says which engine to run, and how; the default is what the settings say.
     """
 
-    def __init__(self, choose_engine: Callable[[], EngineSpec] = chosen_engine) -> None:
+    def __init__(self, choose_engine: Callable[[], Choice] = chosen) -> None:
         self._choose_engine = choose_engine
         self._process: EngineProcess | None = None
         self._client: EngineClient | None = None
@@ -75,21 +76,26 @@ class Session:
 
         Raises: SlipstreamError, Cancelled.
         """
+        yield StateChanged(EngineState.STARTING)
         header = read_model(request.model)
-        preflight.check(LaunchConfig(request.model, context=0), _MEMORY_UNKNOWN)
-        drafters = find_drafters(request.model)
-        engine = self._choose_engine()
+        check_files(request.model, header)
+        drafters = find_drafters(header, cancel)
+        choice = self._choose_engine()
+        spec = choose(drafters, request.spec, choice.engine.spec_types, request.draft_tokens)
+        devices, memory = read_hardware(choice.engine).devices, read_memory()
         config = LaunchConfig(
             model=request.model,
-            context=_context(request, header),
-            spec=choose(drafters, request.spec, request.draft_tokens),
-            threads=settings.load().settings.threads or None,
-            batch=None if engine.devices else _CPU_BATCH,
-            prompt_cache=read_memory().total // _PROMPT_CACHE_SHARE or None,
+            context=request.context or _context(choice.context, header),
+            threads=choice.threads,
+            batch=None if devices else _CPU_BATCH,
+            prompt_cache=memory.total // _PROMPT_CACHE_SHARE or None,
         )
+        check_memory(config, memory, devices)
+        cancel.raise_if_cancelled()
         self.stop()
+        start = partial(self._start, choice.engine, devices, cancel)
         try:
-            running, fallback = yield from self._climb_down(engine, config, cancel)
+            running, fallback = yield from self._climb_down(start, replace(config, spec=spec))
         except BaseException:
             self.stop()
             raise
@@ -100,7 +106,7 @@ class Session:
             spec=running.spec,
             drafters=drafters,
             fallback=fallback,
-            engine=engine.build,
+            engine=choice.engine.build,
         )
 
     def reply(
@@ -139,7 +145,7 @@ class Session:
         if failure is not None:
             yield numbers.snapshot()
             raise failure
-        yield Finished(finish, numbers.finish(*self._counters_around_the_reply(client)))
+        yield Finished(finish, numbers.finish(*self._counters_around(client, cancel)))
 
     def stop(self) -> None:
         """Unload: end the engine process if one runs."""
@@ -148,14 +154,14 @@ class Session:
             process.stop()
 
     def _climb_down(
-        self, engine: EngineSpec, wanted: LaunchConfig, cancel: CancelToken
+        self, start: Callable[[LaunchConfig], Iterator[StateChanged]], wanted: LaunchConfig
     ) -> Generator[LoadEvent, None, tuple[LaunchConfig, str | None]]:
         """Start the first rung of the ladder that works; returns it and why it is not the top."""
         config, reason = wanted, None
         below = rungs_below(wanted)
         while True:
             try:
-                yield from self._start(engine, config, cancel)
+                yield from start(config)
             except SlipstreamError as failure:
                 self.stop()
                 rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
@@ -168,11 +174,14 @@ class Session:
                 return config, reason
 
     def _start(
-        self, engine: EngineSpec, config: LaunchConfig, cancel: CancelToken
+        self,
+        engine: EngineSpec,
+        devices: Sequence[Device],
+        cancel: CancelToken,
+        config: LaunchConfig,
     ) -> Iterator[StateChanged]:
         """Start one launch and, with a drafter, see that it drafts."""
-        devices = list_devices(engine) if engine.devices else ()
-        preflight.check(config, read_memory(), devices)
+        check_memory(config, read_memory(), devices)
         cancel.raise_if_cancelled()
         process = self._process = EngineProcess(engine, config)
         yield from process.start(cancel)
@@ -180,6 +189,7 @@ class Session:
         if config.spec.kind not in {None, DrafterKind.NGRAM}:
             self._see_it_draft(process, client, cancel)
         self._client, self._counters = client, client.metrics()
+        cancel.raise_if_cancelled()
 
     def _see_it_draft(
         self, process: EngineProcess, client: EngineClient, cancel: CancelToken
@@ -208,23 +218,20 @@ class Session:
             return failure
         return error
 
-    def _counters_around_the_reply(
-        self, client: EngineClient
+    def _counters_around(
+        self, client: EngineClient, cancel: CancelToken
     ) -> tuple[SpecCounters | None, SpecCounters | None]:
-        """The engine's own counters before and after the reply that just ended."""
-        before = self._counters
-        try:
-            self._counters = client.metrics()
-        except SlipstreamError:
-            # It went away in the same moment; the reply is complete all the same.
-            self._counters = None
+        """The engine's own counters before and after the reply that just ended, if known."""
+        before, self._counters = self._counters, None
+        # An engine that was stopped deep in a prompt answers nothing for a while. One that goes
+        # away in this moment has completed the reply all the same.
+        if not cancel.cancelled:
+            with contextlib.suppress(SlipstreamError):
+                self._counters = client.metrics()
         return before, self._counters
 
 
-def _context(request: LoadRequest, header: Header) -> int:
-    """Tokens of context to launch with: asked for, else the setting within the model's limit."""
-    if request.context is not None:
-        return request.context
+def _context(wanted: int, header: Header) -> int:
+    """Tokens of context that the model was trained for, at most ``wanted``."""
     trained = header.number("context_length")
-    default = settings.load().settings.default_context
-    return min(default, trained) if trained else default
+    return min(wanted, trained) if trained else wanted

@@ -1,10 +1,12 @@
 """What an engine is and can do, learnt from the binary itself."""
 
 import contextlib
+import mmap
+import re
 import shutil
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -12,11 +14,10 @@ from typing import Any, Literal
 from slipstream import settings
 from slipstream.engine import spec_cache
 from slipstream.engine.answers import (
-    Device,
-    parse_backends,
+    Hardware,
     parse_build,
-    parse_devices,
     parse_flags,
+    parse_hardware,
     parse_spec_types,
 )
 from slipstream.engine.child import Child
@@ -41,8 +42,6 @@ class EngineSpec:
         path: the binary.
         command: what starts it.
         build: version as it tells it.
-        backends: "CPU" and what else it drives.
-        devices: what can hold layers, besides the CPU; ``list_devices`` reads it anew.
         flags: every spelling of every option that it takes.
         spec_types: its kinds of speculation, in its own words.
         problem: why it cannot be used; None if it can.
@@ -53,8 +52,6 @@ class EngineSpec:
     path: Path
     command: tuple[str, ...]
     build: str = ""
-    backends: tuple[str, ...] = ("CPU",)
-    devices: tuple[Device, ...] = ()
     flags: frozenset[str] = frozenset()
     spec_types: tuple[str, ...] = ()
     problem: SlipstreamError | None = None
@@ -75,17 +72,33 @@ def find_engines(extra: Sequence[Path] = ()) -> tuple[EngineSpec, ...]:
     return (learn("embedded"), *servers)
 
 
-def chosen_engine() -> EngineSpec:
-    """The engine that the settings name.
+@dataclass(frozen=True)
+class Choice:
+    """What the user chose for running models.
 
-    Raises: SlipstreamError, if it cannot be used.
+    Attributes:
+        engine: what runs them.
+        threads: CPU threads; None leaves it to the engine.
+        context: tokens of context where nobody asks for others and the model allows as many.
     """
-    choice = settings.load().settings.engine
-    embedded = choice == settings.EMBEDDED
-    spec = learn("embedded") if embedded else learn("llama-server", Path(choice).expanduser())
-    if spec.problem is not None:
-        raise spec.problem
-    return spec
+
+    engine: EngineSpec
+    threads: int | None = None
+    context: int = settings.Settings.default_context
+
+
+def chosen() -> Choice:
+    """What the settings say.
+
+    Raises: SlipstreamError, if the engine they name cannot be used.
+    """
+    values = settings.load().settings
+    embedded = values.engine == settings.EMBEDDED
+    path = None if embedded else Path(values.engine).expanduser()
+    engine = learn("embedded" if embedded else "llama-server", path)
+    if engine.problem is not None:
+        raise engine.problem
+    return Choice(engine, values.threads or None, values.default_context)
 
 
 def learn(kind: EngineKind, path: Path | None = None) -> EngineSpec:
@@ -109,12 +122,13 @@ def learn(kind: EngineKind, path: Path | None = None) -> EngineSpec:
     return learnt
 
 
-def list_devices(spec: EngineSpec) -> tuple[Device, ...]:
-    """The devices of an engine with the memory that is free now.
+def read_hardware(engine: EngineSpec) -> Hardware:
+    """What an engine can run on now: drivers, cards and free memory change while its files do not.
 
     Raises: SlipstreamError, if the engine does not answer.
     """
-    return parse_devices(_ask(spec, "--list-devices"))
+    asked = "--list-devices" in engine.flags
+    return parse_hardware(_ask(engine, "--list-devices")) if asked else Hardware()
 
 
 def _embedded() -> EngineSpec:
@@ -141,11 +155,8 @@ def _own_files(spec: EngineSpec) -> list[Path]:
 
 
 def _to_json(spec: EngineSpec) -> dict[str, Any]:
-    """What can be remembered: free memory cannot."""
     return {
         "build": spec.build,
-        "backends": list(spec.backends),
-        "devices": [asdict(replace(device, free=None)) for device in spec.devices],
         "flags": sorted(spec.flags),
         "spec_types": list(spec.spec_types),
     }
@@ -155,8 +166,6 @@ def _from_json(spec: EngineSpec, remembered: dict[str, Any]) -> EngineSpec:
     return replace(
         spec,
         build=remembered["build"],
-        backends=tuple(remembered["backends"]),
-        devices=tuple(Device(**device) for device in remembered["devices"]),
         flags=frozenset(remembered["flags"]),
         spec_types=tuple(remembered["spec_types"]),
     )
@@ -169,16 +178,24 @@ def _ask_everything(spec: EngineSpec) -> EngineSpec:
     flags = parse_flags(usage)
     if not {"--model", "--port"} <= flags:
         raise engine_problem("not_an_engine", spec.path)
-    listing = _ask(spec, "--list-devices") if "--list-devices" in flags else ""
-    devices = parse_devices(listing)
+    if spec.kind == "embedded" and _drives_only_the_cpu(spec.path):
+        flags -= {"--list-devices"}  # asking it costs a quarter of a second at every load
     return replace(
         spec,
         build=parse_build(_ask(spec, "--version")),
-        backends=parse_backends(listing, devices),
-        devices=devices,
         flags=flags,
         spec_types=parse_spec_types(usage),
     )
+
+
+def _drives_only_the_cpu(binary: Path) -> bool:
+    """Whether llama.cpp's backends are in this file by name, and the CPU's is the only one.
+
+    Not certain of a file without these names, such as one for Windows: then it is asked.
+    """
+    with binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        names = re.findall(rb"ggml_backend_([a-z]{2,12})_reg\b", content)
+    return set(names) == {b"cpu"}
 
 
 def _ask(spec: EngineSpec, question: str) -> str:

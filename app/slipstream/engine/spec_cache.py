@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from slipstream.errors import SlipstreamError
 from slipstream.paths import cache_folder
 
 _LARGEST_FILE = 4_000_000
@@ -32,13 +33,13 @@ def read(key: str) -> dict[str, Any] | None:
 
 
 def write(key: str, value: dict[str, Any]) -> None:
-    """Keep ``value`` under ``key``; the oldest entries go. A full disk is no failure."""
+    """Keep ``value`` under ``key``; the oldest entries go. A full disk does not matter."""
     everything = _read_all()
     everything.pop(key, None)
     newest = dict([*everything.items(), (key, value)][-_KEPT:])
-    file = _file()
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, SlipstreamError):
+        file = _file()
+        draft = file.with_name(f"{file.name}.{os.getpid()}")
         draft.write_text(json.dumps(newest), encoding="utf-8")
         draft.replace(file)
 
@@ -48,8 +49,8 @@ def _file() -> Path:
 
 
 def _read_all() -> dict[str, Any]:
-    file = _file()
-    with contextlib.suppress(OSError, ValueError, RecursionError):
+    with contextlib.suppress(OSError, SlipstreamError, ValueError, RecursionError):
+        file = _file()
         if file.stat().st_size <= _LARGEST_FILE:
             content = json.loads(file.read_text(encoding="utf-8"))
             if isinstance(content, dict):

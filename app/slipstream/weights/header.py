@@ -80,11 +80,6 @@ class Header:
         return self.number("embedding_length") or 0
 
     @property
-    def trained_context(self) -> int:
-        """Tokens of context the model was trained for; 0 if it does not say."""
-        return self.number("context_length") or 0
-
-    @property
     def vocabulary_size(self) -> int:
         """Number of tokens; 0 without a vocabulary."""
         tokens = self.keys.get(TOKENS)

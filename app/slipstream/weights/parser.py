@@ -19,6 +19,8 @@ MAX_KEY_BYTES = 65_535
 MAX_DIMENSIONS = 4
 SHORT_ARRAY = 1024
 """Elements up to which an array of numbers is built without being asked for."""
+MAX_BUILT = 1 << 20
+"""Elements of all arrays that are built: a short array is cheap, 65,536 of them are not."""
 CHUNK = 1 << 20
 
 _U32 = struct.Struct("<I")
@@ -124,6 +126,7 @@ class _Cursor:
         self._stream = stream
         self._file_bytes = file_bytes
         self._data = bytearray()
+        self._built = 0
         self.at = 0
 
     def need(self, count: int) -> None:
@@ -172,6 +175,12 @@ class _Cursor:
 
     def text(self, most: int = MAX_HEADER_BYTES) -> str:
         return self.raw(self.count(most, "bytes in one name or text")).decode(errors="replace")
+
+    def build(self, count: int) -> None:
+        """Take ``count`` elements out of the budget of arrays that are built."""
+        self._built += count
+        if self._built > MAX_BUILT:
+            raise Damage("it has impossibly long lists")
 
     def skip(self, count: int) -> None:
         self.at += count
@@ -232,6 +241,7 @@ def _array(cursor: _Cursor, keep: bool) -> Value:
     length = cursor.count(MAX_HEADER_BYTES // layout.size, "elements in one array")
     offset, size = cursor.at, length * layout.size
     if keep or length <= SHORT_ARRAY:
+        cursor.build(length)
         return tuple(item for (item,) in layout.iter_unpack(cursor.raw(size)))
     cursor.skip(size)
     return ArrayInfo(kind, length, offset, size)
@@ -240,6 +250,7 @@ def _array(cursor: _Cursor, keep: bool) -> Value:
 def _texts(cursor: _Cursor, keep: bool) -> Value:
     length = cursor.count(MAX_STRINGS, "texts in one array")
     if keep:
+        cursor.build(length)
         return tuple(cursor.text() for _ in range(length))
     offset = cursor.at
     cursor.skip_texts(length)

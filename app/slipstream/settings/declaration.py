@@ -1,31 +1,13 @@
-"""Every setting, declared once; the settings page, the file and the help texts come from here.
+"""Every setting, declared once; the settings page, the file and the help texts come from here."""
 
-The file is JSON with the changed keys only. Reading never fails: what is damaged is reset, kept
-in a ``.bak`` beside the file, and reported. Saving changes only the keys that were changed, so
-two running apps do not undo each other's changes and keys of a newer version survive.
-"""
-
-import contextlib
 import dataclasses
-import json
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from slipstream import paths
-from slipstream.errors import SlipstreamError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from slipstream.words import SPECULATION
 
 Value = str | int | bool | tuple[str, ...]
 _T = TypeVar("_T", bound=Value)
@@ -205,17 +187,7 @@ class Settings:
         "Speculation",
         "A small helper (drafter) proposes tokens and the model checks each of them, which can "
         "make replies faster.",
-        choices={
-            "auto": "Automatic",
-            "off": "Off",
-            "mtp": "MTP",
-            "dflash": "DFlash",
-            "dspark": "DSpark",
-            "eagle3": "EAGLE-3",
-            "draft": "Small model",
-            "self": "Lower quantization of the same model",
-            "ngram": "N-gram",
-        },
+        choices=SPECULATION,
         restarts_engine=True,
     )
     draft_tokens: int = _declare(
@@ -254,158 +226,7 @@ def declared() -> tuple[Setting, ...]:
     )
 
 
-@dataclass(frozen=True)
-class LoadResult:
-    """The settings, and a sentence about each thing that had to be reset."""
-
-    settings: Settings
-    notices: tuple[str, ...] = ()
-
-
-def load() -> LoadResult:
-    """Read the settings; whatever is wrong with the file, there are settings afterwards."""
-    try:
-        file = paths.settings_file().resolve()
-        stored, notices = _read(file)
-    except OSError as error:
-        reason = error.strerror or "unknown reason"
-        return LoadResult(
-            Settings(),
-            (f"The settings could not be read ({reason}), so the defaults are used.",),
-        )
-    if notices:
-        # On a disk that cannot be written the notice simply comes again at the next start.
-        with contextlib.suppress(OSError), _locked(file):
-            stored, notices = _read_and_back_up(file)
-            _write(file, stored)
-    return LoadResult(_typed(stored), tuple(notices))
-
-
-def save(changes: Mapping[str, object]) -> Settings:
-    """Write the changed settings over the file as it is now.
-
-    Args:
-        changes: new values by key; KeyError for a key that is not declared.
-
-    Returns: all settings as they are now, changes that another app saved included.
-
-    Raises: SlipstreamError, if a value is not allowed or the file cannot be written.
-    """
-    checked = {key: _check(key, value) for key, value in changes.items()}
-    try:
-        file = paths.settings_file().resolve()
-        with _locked(file):
-            stored, _ = _read_and_back_up(file)
-            stored.update(checked)
-            _write(file, stored)
-    except OSError as error:
-        raise SlipstreamError(
-            "settings_not_saved",
-            "The settings could not be saved.",
-            facts={"path": error.filename, "reason": error.strerror},
-            action="Check that the disk is not full and that the folder can be written to.",
-        ) from error
-    return _typed(stored)
-
-
-def _check(key: str, value: object) -> Value:
-    setting = _by_key()[key]
-    try:
-        return setting.check(value)
-    except ValueError as error:
-        raise SlipstreamError(
-            "setting_not_allowed",
-            f"{setting.label} must be {setting.expected}.",
-            facts={"setting": key, "value": str(value)},
-            action="Choose another value.",
-        ) from error
-
-
 @cache
-def _by_key() -> dict[str, Setting]:
+def by_key() -> Mapping[str, Setting]:
+    """Every setting by its key."""
     return {setting.key: setting for setting in declared()}
-
-
-def _typed(stored: Mapping[str, object]) -> Settings:
-    known: dict[str, Any] = {key: value for key, value in stored.items() if key in _by_key()}
-    return Settings(**known)
-
-
-def _read(file: Path) -> tuple[dict[str, object], list[str]]:
-    """Return what is good in the file, unknown keys included, and sentences about the rest.
-
-    Raises: OSError, if there is a file that cannot be read.
-    """
-    try:
-        content = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        return {}, []
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        kept = _backup_of(file).name
-        return {}, [
-            "The settings file was damaged, so all settings are back to their defaults. "
-            f"The old file is kept as {kept}."
-        ]
-    good: dict[str, object] = {}
-    notices = []
-    for key, value in content.items():
-        setting = _by_key().get(key)
-        try:
-            good[key] = setting.check(value) if setting else value
-        except ValueError:
-            notices.append(_reset_notice(_by_key()[key]))
-    return good, notices
-
-
-def _reset_notice(setting: Setting) -> str:
-    return (
-        f"“{setting.label}” had a value that is not allowed: it must be {setting.expected}. "
-        f"It is back to its default, {setting.words(setting.default)}."
-    )
-
-
-def _read_and_back_up(file: Path) -> tuple[dict[str, object], list[str]]:
-    good, notices = _read(file)
-    if notices:
-        shutil.copyfile(file, _backup_of(file))
-    return good, notices
-
-
-def _backup_of(file: Path) -> Path:
-    return file.with_name(file.name + ".bak")
-
-
-def _write(file: Path, values: Mapping[str, object]) -> None:
-    """Replace the file in one step: a power cut leaves the old one or the new one."""
-    descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".tmp", dir=file.parent)
-    temporary = Path(name)
-    try:
-        # ASCII escapes also carry file names that are not valid Unicode.
-        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as stream:
-            json.dump(values, stream, indent=2)
-            stream.write("\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Keep other apps from saving in between; the system lets go when a process ends."""
-    with file.with_name(f".{file.name}.lock").open("ab") as lock:
-        if sys.platform == "win32":
-            lock.seek(0)
-            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
-            try:
-                yield
-            finally:
-                lock.seek(0)
-                msvcrt.locking(lock.fileno(), msvcrt.LK_UNLCK, 1)
-        else:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield

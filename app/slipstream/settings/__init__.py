@@ -1,0 +1,16 @@
+"""What the user can choose: declared once, kept in one file."""
+
+from slipstream.settings.declaration import EMBEDDED, Kind, Setting, Settings, Value, declared
+from slipstream.settings.file import LoadResult, load, save
+
+__all__ = [
+    "EMBEDDED",
+    "Kind",
+    "LoadResult",
+    "Setting",
+    "Settings",
+    "Value",
+    "declared",
+    "load",
+    "save",
+]
