@@ -1,6 +1,7 @@
 """Chats are kept: branches, deleting with a way back, power cuts, two apps, damaged files."""
 
 import multiprocessing
+import os
 import sqlite3
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_a_reply_comes_back_with_everything_that_was_measured(store: ChatStore, 
         reasoning="Hm.",
         pieces=[(7, False), (5, True)],
         numbers={"tokens": 4, "by_position": [0.5]},
-        spec="MTP 3",
+        spec={"kind": "mtp", "draft_tokens": 3},
         finish="stop",
     )
     with closing(open_chats(file).store) as again:
@@ -53,7 +54,25 @@ def test_a_reply_comes_back_with_everything_that_was_measured(store: ChatStore, 
     )
     assert (second.reasoning, second.pieces) == ("Hm.", ((7, False), (5, True)))
     assert second.numbers == {"tokens": 4, "by_position": [0.5]}
-    assert (second.spec, second.finish) == ("MTP 3", "stop")
+    assert (second.spec, second.finish) == ({"kind": "mtp", "draft_tokens": 3}, "stop")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_only_the_user_can_read_the_chats(store: ChatStore, file: Path) -> None:
+    store.create_chat()
+    rights = {path.name: path.stat().st_mode & 0o777 for path in file.parent.iterdir()}
+    assert file.name in rights
+    assert set(rights.values()) == {0o600}
+
+
+def test_a_folder_that_cannot_be_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "file"))
+    with pytest.raises(SlipstreamError) as caught:
+        open_chats()
+    assert caught.value.code == "home_not_writable"
 
 
 def test_the_first_message_of_the_user_gives_the_title(store: ChatStore) -> None:
@@ -307,7 +326,9 @@ def test_before_a_breaking_step_the_old_file_is_kept(full: Path) -> None:
     _upgrade(full, _HARMLESS)
     assert not list(full.parent.glob("*.before-step-*"))
     _upgrade(full, _HARMLESS, _BREAKING)
-    with closing(open_chats(full.with_name("chats.sqlite3.before-step-3")).store) as store:
+    with closing(
+        open_chats(full.with_name(f"{full.name}.before-step-{len(STEPS) + 2}")).store
+    ) as store:
         (chat,) = store.list_chats()
         assert len(store.messages(chat.id)) == 50
 
@@ -321,3 +342,25 @@ def test_a_step_that_fails_changes_nothing(full: Path) -> None:
         columns = {row[1] for row in raw.execute("PRAGMA table_info(chats)")}
     assert "colour" in columns
     assert "half" not in columns
+
+
+def test_how_a_reply_was_speculated_is_forgotten_where_it_was_kept_in_words(file: Path) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as raw:
+        migrate(raw, file, STEPS[:1])
+        raw.execute("INSERT INTO chats VALUES (1, 'Old', 1, 1, NULL, 'auto', 0, 0, NULL)")
+        raw.execute(
+            "INSERT INTO messages VALUES (1, 1, NULL, 'assistant', 'Yes.', '', '[]', '{}',"
+            " 'MTP, 3 draft tokens', 'stop', 1)"
+        )
+    with closing(open_chats(file).store) as store:
+        (message,) = store.messages(1)
+    assert message.content == "Yes."
+    assert message.spec == {}
+
+
+def test_a_message_that_is_damaged_is_told_as_such(full: Path) -> None:
+    with closing(sqlite3.connect(full, isolation_level=None)) as raw:
+        raw.execute("UPDATE messages SET pieces = '[1]' WHERE id = 7")
+    with closing(open_chats(full).store) as store, pytest.raises(SlipstreamError) as caught:
+        store.messages(store.list_chats()[0].id)
+    assert caught.value.code == "chat_damaged"

@@ -1,6 +1,7 @@
 """Every test of the window has a home of its own, and no screen."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ from PySide6.QtWidgets import QApplication
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from slipstream import paths
 from slipstream.chats.store import open_chats
 from slipstream.ui import app as app_module
 from slipstream.ui.app import Running
+from slipstream.ui.engine_control import Phase
 from slipstream.ui.preferences import Preferences
 
 
@@ -66,3 +69,21 @@ def start(qapp: QApplication) -> Iterator[Callable[[], Running]]:
     for running in started:
         running.window.close()
         running.end()
+
+
+@pytest.fixture
+def demo(start: Callable[[], Running], until: Callable[..., None]) -> Running:
+    """The window as it is at the very first start, with the demo loaded."""
+    running = start()
+    running.window.begin("")
+    until(lambda: running.control.phase is Phase.READY)
+    return running
+
+
+@pytest.fixture
+def own_model(tmp_path: Path) -> Path:
+    """A model of the user's."""
+    source = paths.resources() / "demo" / "Slipstream-Demo-3M-Q8_0.gguf"
+    folder = tmp_path / "models"
+    folder.mkdir()
+    return Path(shutil.copy(source, folder / "My-Own-3M-Q8_0.gguf"))

@@ -1,6 +1,6 @@
 """Answering: what is said is kept, whatever happens to the engine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,12 +8,13 @@ import pytest
 from slipstream.cancel import CancelToken
 from slipstream.chats.records import Message
 from slipstream.chats.store import ChatStore, open_chats
+from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine.events import Finished, Piece, ReplyEvent, ReplyNumbers, Source
-from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
+from slipstream.engine.requests import ChatMessage, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.errors import SlipstreamError
-from slipstream.ui.answering import answer, history, numbers_of, text_runs
-from slipstream.ui.models import file_of
+from slipstream.ui.answering import answer, history, numbers_of, spec_of, text_runs
+from slipstream.ui.models import Selection
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def store(tmp_path: Path) -> Iterator[ChatStore]:
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
     made = Session()
-    for _event in made.load(LoadRequest(file_of("demo"), spec="mtp"), CancelToken()):
+    for _event in made.load(Selection("demo", DrafterKind.MTP).request(), CancelToken()):
         pass
     yield made
     made.stop()
@@ -56,7 +57,7 @@ def test_a_reply_is_kept_with_its_numbers_and_who_chose_its_words(
     store: ChatStore, session: Session
 ) -> None:
     question = ask(store, "Tell me a story about a fox.")
-    events = list(answer(store, session, question, CancelToken(), mode="MTP, 3 draft tokens"))
+    events = list(answer(store, session, question, CancelToken()))
     reply = store.messages(question.chat_id)[-1]
     finished = events[-1]
     assert isinstance(finished, Finished)
@@ -65,7 +66,8 @@ def test_a_reply_is_kept_with_its_numbers_and_who_chose_its_words(
     assert sum(length for length, _ in reply.pieces) == len(reply.content)
     assert any(drafted for _, drafted in reply.pieces)
     assert numbers_of(reply) == finished.numbers
-    assert reply.spec == "MTP, 3 draft tokens"
+    assert reply.spec == {"kind": "mtp", "draft_tokens": 3, "fallback": None}
+    assert spec_of(reply) == SpecConfig(DrafterKind.MTP, draft_tokens=3)
     assert reply.finish == "stop"
 
 
@@ -73,7 +75,7 @@ def test_a_stopped_reply_is_kept_as_far_as_it_came(store: ChatStore, session: Se
     question = ask(store, "Tell me a story about a fox.")
     cancel = CancelToken()
     pieces = []
-    for event in answer(store, session, question, cancel, mode=""):
+    for event in answer(store, session, question, cancel):
         if isinstance(event, Piece):
             pieces.append(event.text)
             cancel.cancel()
@@ -85,18 +87,48 @@ def test_a_stopped_reply_is_kept_as_far_as_it_came(store: ChatStore, session: Se
 def test_what_an_engine_said_before_it_died_is_kept(store: ChatStore) -> None:
     question = ask(store, "Tell me a story.")
     with pytest.raises(SlipstreamError, match="The engine ended"):
-        list(answer(store, Ending(), question, CancelToken(), mode="no drafter"))
+        list(answer(store, Ending(), question, CancelToken()))
     reply = store.messages(question.chat_id)[-1]
     assert reply.content == "Once upon"
     assert reply.pieces == ((5, False), (4, True))
     assert reply.finish == "failed"
 
 
+class Thinking(Session):
+    """A session that thinks before it says something; the demo never does."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self.loaded = None
+        self._look = look
+
+    def reply(
+        self, messages: Sequence[ChatMessage], options: ReplyOptions, cancel: CancelToken
+    ) -> Iterator[ReplyEvent]:
+        del messages, options, cancel
+        yield Piece("Let me see", Source.TARGET, reasoning=True)
+        yield Piece(" ", Source.TARGET, reasoning=True)
+        self._look()
+        yield Piece("Yes.", Source.TARGET)
+        yield Finished("stop", ReplyNumbers())
+
+
+def test_thinking_is_saved_while_it_grows(
+    store: ChatStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slipstream.ui.answering._SAVE_EVERY", 0.0)
+    question = ask(store, "Tell me a story.")
+    saved: list[Message] = []
+    thinking = Thinking(lambda: saved.append(store.messages(question.chat_id)[-1]))
+    list(answer(store, thinking, question, CancelToken()))
+    assert saved[0].reasoning.startswith("Let me see")
+    assert store.messages(question.chat_id)[-1].content == "Yes."
+
+
 def test_a_second_answer_is_a_branch_of_its_own(store: ChatStore) -> None:
     question = ask(store, "Tell me a story.")
     for _ in range(2):
         with pytest.raises(SlipstreamError):
-            list(answer(store, Ending(), question, CancelToken(), mode=""))
+            list(answer(store, Ending(), question, CancelToken()))
     assert [m.role for m in store.messages(question.chat_id)] == ["user", "assistant"]
 
 
@@ -127,6 +159,6 @@ def test_a_question_without_an_answer_leaves_nothing_behind(
 ) -> None:
     question = ask(store, "word " * 20_000)
     with pytest.raises(SlipstreamError) as failure:
-        list(answer(store, session, question, CancelToken(), mode=""))
+        list(answer(store, session, question, CancelToken()))
     assert failure.value.action
     assert [m.role for m in store.messages(question.chat_id)] == ["user"]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from slipstream.ui import window_state
+from slipstream.ui.app import Running
 from slipstream.ui.mishaps import catch_exceptions
 
 Until = Callable[..., None]
@@ -19,14 +22,15 @@ Launch = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
-def launch(home: Path) -> Iterator[Launch]:
+def launch(home: Path, tmp_path: Path) -> Iterator[Launch]:
     """Start the real app without a screen, in the test's own home."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def begin(*arguments: str) -> "subprocess.Popen[bytes]":
-        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
+    def begin(*arguments: str, data: Path = home) -> "subprocess.Popen[bytes]":
+        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(data)}
         command = [sys.executable, "-m", "slipstream", *arguments]
-        started.append(subprocess.Popen(command, env=environment))
+        with said(tmp_path).open("ab") as errors:
+            started.append(subprocess.Popen(command, env=environment, stderr=errors))
         return started[-1]
 
     yield begin
@@ -35,9 +39,18 @@ def launch(home: Path) -> Iterator[Launch]:
         app.wait(10)
 
 
-def ready_times(home: Path) -> int:
+def said(folder: Path) -> Path:
+    """What the app wrote on its standard error."""
+    return folder / "stderr.txt"
+
+
+def log_of(home: Path) -> str:
     log = home / "logs" / "window.log"
-    return log.read_text().count("window ready") if log.exists() else 0
+    return log.read_text() if log.exists() else ""
+
+
+def ready_times(home: Path) -> int:
+    return log_of(home).count("window ready")
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
@@ -61,6 +74,34 @@ def test_a_second_start_ends_and_leaves_one_window(launch: Launch, home: Path) -
     assert launch().wait(20) == 0
     assert first.poll() is None
     assert ready_times(home) == 1
+
+
+def test_a_file_given_at_the_start_is_loaded_and_remembered(
+    launch: Launch, home: Path, own_model: Path
+) -> None:
+    app = launch(str(own_model))
+    wait_for(lambda: f"loaded {own_model}" in log_of(home))
+    app.send_signal(signal.SIGTERM)
+    assert app.wait(20) == 0
+    assert window_state.load(home / "config" / "window.json").recent == (str(own_model),)
+
+
+def test_a_second_start_hands_its_file_to_the_window(
+    launch: Launch, home: Path, own_model: Path
+) -> None:
+    launch()
+    wait_for(lambda: ready_times(home) == 1)
+    assert launch(str(own_model)).wait(20) == 0
+    wait_for(lambda: f"loaded {own_model}" in log_of(home))
+
+
+def test_a_data_folder_that_cannot_be_made_is_told_in_a_sentence(
+    launch: Launch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    launch(data=tmp_path / "file" / "home")
+    wait_for(lambda: "could not be made" in said(tmp_path).read_text())
+    assert "Traceback" not in said(tmp_path).read_text()
 
 
 def test_killing_it_leaves_no_engine_and_it_starts_again(launch: Launch, home: Path) -> None:
@@ -91,3 +132,16 @@ def test_an_exception_nobody_caught_is_reported_in_the_windows_thread(
     thread.join()
     until(lambda: bool(reported))
     assert str(reported[0]) == "a bug"
+
+
+def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(
+    demo: Running, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder in the place of the file stands for a disk that refuses it."""
+    (home / "config" / "window.json").mkdir()
+    demo.window.close()
+    demo.end()
+    assert "window.json" in caplog.text
+    assert not psutil.Process().children()
+    with pytest.raises(sqlite3.ProgrammingError):
+        demo.store.list_chats()

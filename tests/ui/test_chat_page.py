@@ -1,59 +1,17 @@
 """The chat with the real engine: what a user does on the chat page, and what they see."""
 
-import os
-import signal
-from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from chat_window import LONG, STORY, Start, Until, kill_engines, notice, page_text, say, send
 from slipstream import paths
 from slipstream.chats.store import open_chats
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.ui.answering import numbers_of
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
-
-Start = Callable[[], Running]
-Until = Callable[..., None]
-
-STORY = "Tell me a story about a fox."
-
-
-@pytest.fixture
-def demo(start: Start, until: Until) -> Running:
-    """The window as it is at the very first start, with the demo loaded."""
-    running = start()
-    running.window.begin("")
-    until(lambda: running.control.phase is Phase.READY)
-    return running
-
-
-def say(running: Running, until: Until, text: str) -> None:
-    send(running, text)
-    until(lambda: not running.window.conversation.busy)
-
-
-def send(running: Running, text: str) -> None:
-    field = running.window.chat.composer.field
-    field.setPlainText(text)
-    QTest.keyClick(field, Qt.Key.Key_Return)
-
-
-def page_text(running: Running) -> str:
-    return running.window.chat.transcript.plain_text()
-
-
-def notice(running: Running) -> str:
-    shown = running.window.notices.notice
-    return shown.text if shown is not None else ""
-
-
-def engines() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children(recursive=True) if each.is_running()]
 
 
 def test_the_first_start_is_honest_about_the_demo(demo: Running) -> None:
@@ -88,7 +46,7 @@ def test_sending_before_the_model_is_loaded_waits_for_it(start: Start, until: Un
 
 
 def test_escape_stops_at_once_and_the_text_stays(demo: Running, until: Until) -> None:
-    send(demo, "Write the class Parser(object) in Python.")
+    send(demo, LONG)
     until(lambda: bool(demo.window.chat.transcript.current_text()))
     QTest.keySequence(demo.window, "Esc")
     until(lambda: not demo.window.conversation.busy, 5)
@@ -174,10 +132,9 @@ def test_files_that_are_no_models_are_named_and_the_demo_still_works(
 def test_an_engine_that_is_killed_leaves_the_text_and_offers_a_restart(
     demo: Running, until: Until
 ) -> None:
-    send(demo, "Write the class Parser(object) in Python.")
+    send(demo, LONG)
     until(lambda: bool(demo.window.chat.transcript.current_text()))
-    for engine in engines():
-        os.kill(engine.pid, signal.SIGKILL)
+    kill_engines()
     until(lambda: not demo.window.conversation.busy)
     assert demo.window.chat.transcript.current_text()
     shown = demo.window.notices.notice
@@ -204,17 +161,33 @@ def test_tinting_is_remembered(demo: Running, start: Start) -> None:
     assert start().window.chat.composer.tint.isChecked()
 
 
-def test_a_reply_is_saved_while_it_grows(demo: Running, until: Until) -> None:
-    send(demo, "Write the class Parser(object) in Python.")
-    until(lambda: not demo.window.conversation.busy)
-    store = open_chats().store
-    chat = store.list_chats()[0]
-    reply = store.messages(chat.id)[-1]
-    store.close()
+def test_a_reply_is_saved_while_it_grows(
+    demo: Running, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slipstream.ui.answering._SAVE_EVERY", 0.05)
+    send(demo, LONG)
+    conversation, transcript = demo.window.conversation, demo.window.chat.transcript
+    until(lambda: len(transcript.current_text()) > 100)
+    assert conversation.chat is not None
+    other = open_chats().store  # what a crash now would leave
+    reply = other.messages(conversation.chat.id)[-1]
+    other.close()
+    assert conversation.busy
+    assert reply.role == "assistant"
+    assert reply.finish == ""
+    assert reply.content
+    assert sum(length for length, _ in reply.pieces) == len(reply.content)
+    until(lambda: not conversation.busy)
+    assert transcript.current_text().startswith(reply.content)
+
+
+def test_a_finished_reply_is_kept_with_its_numbers(demo: Running, until: Until) -> None:
+    say(demo, until, STORY)
+    reply = demo.window.conversation.messages()[-1]
     numbers = numbers_of(reply)
     assert numbers is not None
     assert numbers.tokens > 0
-    assert sum(length for length, _ in reply.pieces) == len(reply.reasoning + reply.content)
+    assert reply.spec == {"kind": "mtp", "draft_tokens": 3, "fallback": None}
 
 
 def test_a_long_prompt_shows_how_far_it_was_read(demo: Running, until: Until) -> None:

@@ -222,6 +222,33 @@ def test_long_code_is_frozen_line_by_line() -> None:
     assert stream.blocks == parse(stream.text).blocks
 
 
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        ("", "some **bold** words, `code` and a\nline break; "),
+        ("", "words" * 20),
+        ("", "一段没有空格的文字"),
+        ("| a | b |\n|---|--:|\n", "| some **bold** words | `code` | more |\n"),
+    ],
+)
+def test_a_block_without_end_is_read_in_parts_and_shown_whole(start: str, more: str) -> None:
+    text = start + more * (12_000 // len(more)) + "\n\nAnd then\n\n> a quote"
+    stream = Stream()
+    longest = 0
+    for at in range(0, len(text), 61):
+        stream.feed(text[at : at + 61])
+        longest = max(longest, len(stream.text) - stream._cut)
+        if at % 7 == 0:
+            assert stream.blocks == parse(stream.text).blocks
+    whole = parse(text).blocks
+    assert stream.blocks == whole
+    assert [block.offsets for block in stream.blocks] == [block.offsets for block in whole]
+    assert longest < 3000
+    parts = [block for block in whole if block.kind in (Kind.PARAGRAPH, Kind.TABLE)][:-2]
+    assert len(parts) > 2
+    assert {part.gap for part in parts[1:]} == {0}
+
+
 def test_colours_do_not_change_the_code() -> None:
     lines = ['x = "a', "b", "\t# c", "", "'''", "d"]
     runs = coloured(lines, "python", complete=True)

@@ -182,11 +182,51 @@ def test_any_text_in_any_chunks_ends_up_as_if_written_at_once(
     assert streamed.current_text() == text
 
 
+def test_a_long_chat_is_filled_from_its_end(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    def say() -> None:
+        for number in range(12):
+            transcript.add_user(f"Question {number}")
+            transcript.add_reply(f"Answer {number}\n\n" + ANSWER * 3, note=NOTE)
+
+    say()
+    at_once = dump(transcript.document())
+    transcript.clear()
+    with transcript.filling():
+        say()
+    assert "Answer 11" in transcript.plain_text()
+    assert "Question 0" not in transcript.plain_text()
+    bar = transcript.verticalScrollBar()
+    assert bar.value() == bar.maximum()
+    until(lambda: "Question 0" in transcript.plain_text())
+    assert bar.value() == bar.maximum() > 0
+    assert dump(transcript.document()) == at_once
+
+
+def test_a_chat_goes_on_while_it_is_filled(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    with transcript.filling():
+        for number in range(12):
+            transcript.add_user(f"Question {number}")
+            transcript.add_reply(ANSWER * 3, note=NOTE)
+    transcript.add_user("Another question")
+    transcript.begin_reply()
+    stream(transcript, ANSWER)
+    transcript.finish_reply(NOTE)
+    until(lambda: "Question 0" in transcript.plain_text())
+    filled = dump(transcript.document())
+    transcript.apply_theme(DARK)
+    transcript.apply_theme(LIGHT)
+    assert dump(transcript.document()) == filled
+
+
 def test_the_speed_line_and_its_actions(
     transcript: Transcript, emitted: Callable[..., list[object]]
 ) -> None:
     transcript.add_reply("**Hi**", note=NOTE)
-    assert transcript.plain_text() == f"Hi\n{NOTE}\tCopy"
+    assert transcript.plain_text() == f"Hi\n{NOTE}    \tCopy"
     transcript.set_actions(regenerate=True)
     assert transcript.plain_text().endswith("Copy    Regenerate")
     asked = emitted(transcript.regenerate_requested)

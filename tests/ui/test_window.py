@@ -14,6 +14,7 @@ from slipstream import paths
 from slipstream.chats.store import open_chats
 from slipstream.ui import window_state
 from slipstream.ui.app import Running
+from slipstream.ui.main_window import MainWindow
 from slipstream.ui.sidebar import day_name
 
 Start = Callable[[], Running]
@@ -93,12 +94,9 @@ def test_chats_are_listed_under_their_days(start: Start) -> None:
     assert day_name(datetime(2026, 3, 8, 1, 0), today) == "Earlier"
 
 
-def test_a_dropped_model_is_opened(start: Start, until: Until, tmp_path: Path) -> None:
-    window = start().window
-    broken = tmp_path / "notes.gguf"
-    broken.write_text("not a model")
+def drop(window: MainWindow, *files: Path) -> None:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.txt")), QUrl.fromLocalFile(str(broken))])
+    data.setUrls([QUrl.fromLocalFile(str(each)) for each in files])
     event = QDropEvent(
         QPointF(5, 5),
         Qt.DropAction.CopyAction,
@@ -107,6 +105,26 @@ def test_a_dropped_model_is_opened(start: Start, until: Until, tmp_path: Path) -
         Qt.KeyboardModifier.NoModifier,
     )
     window.dropEvent(event)
+
+
+def test_a_dropped_model_is_opened(
+    start: Start, until: Until, tmp_path: Path, own_model: Path
+) -> None:
+    running = start()
+    drop(running.window, tmp_path / "a.txt", own_model)
+    until(lambda: running.control.loaded is not None)
+    assert running.control.loaded is not None
+    assert running.control.loaded.request.model == own_model
+    assert str(own_model) in running.window.state.recent
+
+
+def test_a_dropped_file_that_is_no_model_is_told(
+    start: Start, until: Until, tmp_path: Path
+) -> None:
+    window = start().window
+    broken = tmp_path / "notes.gguf"
+    broken.write_text("not a model")
+    drop(window, broken)
     until(lambda: window.notices.notice is not None)
 
 

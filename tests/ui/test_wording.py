@@ -25,7 +25,7 @@ def test_the_line_under_a_reply_with_a_drafter() -> None:
     numbers = ReplyNumbers(
         tokens=38, tokens_per_second=63.4, first_token=0.31, drafted=50, accepted=39, steps=12
     )
-    line = wording.speed_line(numbers, wording.mode(MTP), "stop")
+    line = wording.speed_line(numbers, MTP, "stop")
     assert plain_spaces(line) == (
         "63.4 tok/s · 38 tokens · first token 0.31 s · 78 % accepted · MTP, 3 draft tokens"
     )
@@ -33,7 +33,7 @@ def test_the_line_under_a_reply_with_a_drafter() -> None:
 
 def test_the_line_under_a_plain_reply() -> None:
     numbers = ReplyNumbers(tokens=1, tokens_per_second=33.2, first_token=0.3)
-    line = wording.speed_line(numbers, wording.mode(PLAIN), "cancelled")
+    line = wording.speed_line(numbers, PLAIN, "cancelled")
     assert line == "33.2 tok/s · 1 token · first token 0.30 s · no drafter · stopped"
 
 

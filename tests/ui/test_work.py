@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from slipstream.cancel import CancelToken
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.ui.work import Work
 
@@ -75,13 +75,31 @@ def test_values_before_an_error_are_not_lost(work: Work, until: Until) -> None:
     assert seen.done == 0
 
 
-def test_an_error_before_the_first_value_is_delivered_too(work: Work, until: Until) -> None:
+def test_a_bug_before_the_first_value_is_delivered_and_logged_with_its_place(
+    work: Work, until: Until, caplog: pytest.LogCaptureFixture
+) -> None:
     def steps(_cancel: CancelToken) -> Iterator[object]:
         raise ValueError("at once")
 
     seen = start(work, steps)
     until(lambda: bool(seen.errors))
     assert str(seen.errors[0]) == "at once"
+    assert "Traceback" in caplog.text
+    assert "in steps" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "ending", [Cancelled(), SlipstreamError("broken", "It broke.", action="Try again.")]
+)
+def test_what_is_no_bug_is_not_logged(
+    work: Work, until: Until, caplog: pytest.LogCaptureFixture, ending: Exception
+) -> None:
+    def steps(_cancel: CancelToken) -> Iterator[object]:
+        raise ending
+
+    seen = start(work, steps)
+    until(lambda: bool(seen.errors or seen.done))
+    assert not caplog.records
 
 
 def test_cancelled_work_ends_as_done(work: Work, until: Until) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from slipstream import paths
 from slipstream.chats.migrations import migrate
 from slipstream.errors import SlipstreamError
 
@@ -72,6 +73,9 @@ def explained(file: Path) -> Iterator[None]:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
+    # Its journals inherit the right to read it. Why it cannot be made, SQLite says better.
+    with contextlib.suppress(OSError):
+        paths.make_private(file)
     connection = sqlite3.connect(
         file, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )

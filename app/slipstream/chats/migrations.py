@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipstream import paths
 from slipstream.errors import SlipstreamError
 
 
@@ -58,6 +59,10 @@ STEPS: tuple[Step, ...] = (
             "CREATE INDEX messages_by_parent ON messages (parent_id)",
         ),
         breaking=True,
+    ),
+    Step(
+        "how a reply was speculated as JSON, no longer in words",
+        ("UPDATE messages SET spec = '{}' WHERE NOT json_valid(spec)",),
     ),
 )
 
@@ -119,5 +124,6 @@ def _apply(connection: sqlite3.Connection, number: int, step: Step) -> None:
 
 def _back_up(connection: sqlite3.Connection, target: Path) -> None:
     target.unlink(missing_ok=True)
+    paths.make_private(target)
     with closing(sqlite3.connect(target)) as copy:
         connection.backup(copy)

@@ -44,7 +44,7 @@ class Message:
         reasoning: the thinking that came before the text.
         pieces: who chose the characters of ``reasoning`` followed by ``content``.
         numbers: the measured numbers of a reply, as plain JSON values.
-        spec: how the reply was speculated, in words for the speed line.
+        spec: how the reply was speculated, as plain JSON values.
         finish: how the reply ended; empty while it is written, or if that was cut short.
         created: seconds since 1970.
     """
@@ -57,7 +57,7 @@ class Message:
     reasoning: str = ""
     pieces: tuple[Span, ...] = ()
     numbers: Mapping[str, object] = field(default_factory=dict)
-    spec: str = ""
+    spec: Mapping[str, object] = field(default_factory=dict)
     finish: str = ""
     created: float = 0.0
 

@@ -38,17 +38,10 @@ def open_chats(file: Path | None = None) -> Opened:
 
     A damaged file is set aside under another name, never deleted, and a new one is made.
 
-    Raises: SlipstreamError, if it is from a newer version or cannot be opened.
+    Raises: SlipstreamError, if its folder cannot be made, it is from a newer version or cannot be
+    opened.
     """
-    try:
-        file = file or paths.chats_file()
-    except OSError as error:
-        raise SlipstreamError(
-            "chats_not_accessible",
-            "The folder for your chats could not be made.",
-            facts={"path": error.filename, "reason": error.strerror},
-            action="Check that the disk is not full and that the folder can be written to.",
-        ) from error
+    file = file or paths.chats_file()
     connection, aside = open_database(file)
     store = ChatStore(connection, file)
     if aside is None:
@@ -197,7 +190,7 @@ class ChatStore:
                 "INSERT INTO messages (chat_id, parent_id, role, content, created,"
                 " reasoning, pieces, numbers, spec, finish)"
                 " VALUES (?, coalesce(?, (SELECT max(id) FROM messages WHERE chat_id = ?)),"
-                f" ?, ?, ?, '', '[]', '{{}}', '', '') RETURNING {_MESSAGE}",
+                f" ?, ?, ?, '', '[]', '{{}}', '{{}}', '') RETURNING {_MESSAGE}",
                 (chat_id, after, chat_id, role, content, now),
             ).fetchone()
         return _message(row)
@@ -210,7 +203,7 @@ class ChatStore:
         reasoning: str | None = None,
         pieces: Sequence[Span] | None = None,
         numbers: Mapping[str, object] | None = None,
-        spec: str | None = None,
+        spec: Mapping[str, object] | None = None,
         finish: str | None = None,
     ) -> None:
         """Save a reply while it is written and at its end; None leaves a value as it is."""
@@ -219,7 +212,7 @@ class ChatStore:
             "reasoning": None if reasoning is None else _clean(reasoning),
             "pieces": None if pieces is None else json.dumps(pieces, separators=(",", ":")),
             "numbers": None if numbers is None else json.dumps(numbers),
-            "spec": spec,
+            "spec": None if spec is None else json.dumps(spec),
             "finish": finish,
         }
         self._update("messages", message_id, changes)
@@ -256,8 +249,17 @@ class ChatStore:
 
 def _message(row: tuple[Any, ...]) -> Message:
     values = dict(zip(_MESSAGE.split(", "), row, strict=True))
-    values["pieces"] = tuple((length, drafter) for length, drafter in json.loads(values["pieces"]))
-    values["numbers"] = json.loads(values["numbers"])
+    try:
+        for column in ("pieces", "numbers", "spec"):
+            values[column] = json.loads(values[column])
+        values["pieces"] = tuple((length, drafter) for length, drafter in values["pieces"])
+    except (ValueError, TypeError) as error:
+        raise SlipstreamError(
+            "chat_damaged",
+            "This chat is damaged and could not be read.",
+            facts={"message": values["id"], "reason": str(error)},
+            action="Open another chat, or start a new one.",
+        ) from error
     return Message(**values)
 
 

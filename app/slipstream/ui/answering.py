@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from slipstream.cancel import CancelToken
 from slipstream.chats.records import Message, Span
 from slipstream.chats.store import ChatStore
+from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine.events import Finished, Piece, ReplyEvent, ReplyNumbers, Source
-from slipstream.engine.requests import ChatMessage, ReplyOptions
+from slipstream.engine.requests import ChatMessage, Loaded, ReplyOptions
 from slipstream.errors import SlipstreamError
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ def answer(
     session: "Session",
     question: Message,
     cancel: CancelToken,
-    *,
-    mode: str,
 ) -> Iterator[ReplyEvent]:
     """Generate and save the reply to a question; yields what the session reports.
 
@@ -38,12 +37,11 @@ def answer(
         session: a loaded model.
         question: the user's message. If it has a reply already, a new branch begins.
         cancel: stops the reply; what is there stays.
-        mode: how the model speculates, in words, kept for the speed line.
 
     Raises: SlipstreamError.
     """
     before = [m for m in store.messages(question.chat_id) if m.id <= question.id]
-    reply = _GrowingReply(store, question, mode)
+    reply = _GrowingReply(store, question, _spec_values(session.loaded))
     finish = "failed"
     try:
         for event in session.reply(history(before), ReplyOptions(), cancel):
@@ -79,6 +77,19 @@ def numbers_of(message: Message) -> ReplyNumbers | None:
     return ReplyNumbers(**values)
 
 
+def spec_of(message: Message) -> SpecConfig | None:
+    """How a reply was speculated; None if that is not known."""
+    values = message.spec
+    if "kind" not in values:
+        return None
+    try:
+        kind = None if values["kind"] is None else DrafterKind(str(values["kind"]))
+    except ValueError:  # of a newer version
+        return None
+    number = values.get("draft_tokens")
+    return SpecConfig(kind, draft_tokens=number if isinstance(number, int) else 0)
+
+
 def text_runs(message: Message) -> list[Span]:
     """Who chose the characters of the text alone, without the thinking before it."""
     runs: list[Span] = []
@@ -98,12 +109,12 @@ class _GrowingReply:
     Attributes:
         store: where it is saved.
         question: the message it answers.
-        mode: how it is speculated, in words.
+        spec: how it is speculated, as it is kept.
     """
 
     store: ChatStore
     question: Message
-    mode: str
+    spec: dict[str, object]
     _id: int | None = None
     _text: list[str] = field(default_factory=list)
     _thinking: list[str] = field(default_factory=list)
@@ -120,7 +131,7 @@ class _GrowingReply:
             self._numbers = event
         elif isinstance(event, Finished):
             self._numbers = event.numbers
-        if self._text and time.monotonic() - self._saved > _SAVE_EVERY:
+        if time.monotonic() - self._saved > _SAVE_EVERY:
             # The end is saved in any case; a full disk must not break the stream.
             with contextlib.suppress(SlipstreamError):
                 self.save("")
@@ -139,7 +150,7 @@ class _GrowingReply:
             reasoning="".join(self._thinking),
             pieces=[*self._thinking_runs, *self._text_runs],
             numbers=asdict(self._numbers) if self._numbers else None,
-            spec=self.mode,
+            spec=self.spec,
             finish=finish,
         )
 
@@ -154,3 +165,15 @@ class _GrowingReply:
             runs[-1] = (runs[-1][0] + len(piece.text), drafted)
         else:
             runs.append((len(piece.text), drafted))
+
+
+def _spec_values(loaded: Loaded | None) -> dict[str, object]:
+    """How a model speculates, as plain values."""
+    if loaded is None:
+        return {}
+    spec = loaded.spec
+    return {
+        "kind": spec.kind,
+        "draft_tokens": spec.draft_tokens,
+        "fallback": loaded.fallback,
+    }

@@ -2,11 +2,9 @@
 
 import logging
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
@@ -15,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from slipstream import paths
 from slipstream.chats.store import ChatStore, Opened, open_chats
 from slipstream.errors import SlipstreamError
-from slipstream.ui import icons, look, window_state
+from slipstream.ui import collector, icons, look, window_state
+from slipstream.ui.archive import Archive
 from slipstream.ui.engine_control import EngineControl
 from slipstream.ui.i18n import tr
 from slipstream.ui.main_window import MainWindow
@@ -23,6 +22,7 @@ from slipstream.ui.mishaps import catch_exceptions, end_on_signals, log_to_file
 from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.single_instance import SingleInstance
+from slipstream.ui.transcript import warm_up
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
 from slipstream.ui.work import Work
 
@@ -30,35 +30,39 @@ if TYPE_CHECKING:
     from slipstream.engine.session import Session
 
 _log = logging.getLogger(__name__)
+_WARM_UP_MS = 1000  # after the window is ready: it shares the interpreter with opening a chat
 _END_PATIENCE = 5.0  # seconds that running work gets to stop at the end
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(path: str = "") -> int:
     """Open the window and run until it is closed.
 
     Args:
-        arguments: the program's name and perhaps the path of a GGUF file to open.
+        path: of a GGUF file to open; empty for none.
 
     Returns: the exit code.
     """
-    path = str(Path(arguments[1]).absolute()) if len(arguments) > 1 else ""
-    log_to_file(paths.log_folder() / "window.log")
+    collector.hold()
+    log_to_file()
     app = application()
+    try:
+        return _run(app, path)
+    except SlipstreamError as error:
+        return _sorry(error)
+
+
+def _run(app: QApplication, path: str) -> int:
+    """Raises: SlipstreamError, if there can be no window."""
     instance = SingleInstance(paths.chats_file().parent)
     if not instance.claim():
         return 0 if instance.hand_over(path) else _no_answer()
-    preferences = Preferences()
-    try:
-        chats = open_chats()
-    except SlipstreamError as error:
-        return _sorry(error)
-    running = compose(preferences, chats)
+    running = compose(Preferences(), open_chats())
     window = running.window
     catch_exceptions(lambda error: window.show_notice(notice_of(error)))
     end_on_signals(app, window.close)
+    collector.collect_unseen(app, lambda: running.work.idle)
     instance.asked.connect(window.come_forward)
-    window.shown.connect(lambda: QTimer.singleShot(0, partial(_begin, window, path)))
-    window.show()
+    running.open(path)
     code = app.exec()
     running.end()
     instance.release()
@@ -86,33 +90,50 @@ class Running:
     preferences: Preferences
     work: Work
     control: EngineControl
-    store: ChatStore
+    archive: Archive
+
+    @property
+    def store(self) -> ChatStore:
+        """The chats."""
+        return self.archive.store
+
+    def open(self, path: str = "") -> None:
+        """Show the window, then begin with the last chat or with the file of this path."""
+        begin = partial(self._begin, path)
+        self.window.shown.connect(lambda: QTimer.singleShot(0, begin))
+        self.window.show()
+
+    def _begin(self, path: str) -> None:
+        """The window shows; now load what takes longer."""
+        self.window.begin(path)
+        QTimer.singleShot(0, self._on_ready)
+
+    def _on_ready(self) -> None:
+        """The user can work; soon prepare what would make the first reply stutter."""
+        _log.info("window ready")
+        collector.release()
+        QTimer.singleShot(_WARM_UP_MS, self.window, self._warm_up)
+
+    def _warm_up(self) -> None:
+        self.work.start(lambda _: warm_up())
 
     def end(self) -> None:
         """Stop the work, then the engine, then close the files; each even if another fails."""
-        with ExitStack() as last_first:
-            last_first.callback(self.store.close)
-            last_first.callback(window_state.save, paths.window_file(), self.window.state)
-            last_first.callback(self.control.shut_down)
-            last_first.callback(self.work.stop, _END_PATIENCE)
+        last = (
+            partial(self.work.stop, _END_PATIENCE),
+            self.control.shut_down,
+            self.archive.finish,
+            self._save_state,
+            self.store.close,
+        )
+        for step in last:
+            try:
+                step()
+            except Exception:  # noqa: BLE001 - the rest has to end all the same
+                _log.exception("at the end")
 
-
-def compose(preferences: Preferences, chats: Opened) -> Running:
-    """Put the parts of the window together."""
-    appearance = look.Look(preferences)
-    chosen = preferences.values
-    appearance.choose(chosen.theme, chosen.text_size)
-    work = Work(preferences)
-    control = EngineControl(work, _make_session, preferences)
-    desk = ModelDesk(control, lambda: preferences.values, preferences)
-    state = window_state.load(paths.window_file())
-    window = MainWindow(appearance, preferences, chats.store, desk, state)
-    # Last, because Qt styles every widget anew whenever it moves below a styled parent.
-    appearance.apply(chosen.theme, chosen.text_size)
-    reset = [*preferences.notices, *chats.notices]
-    if reset:
-        window.show_notice(Notice(" ".join(reset), Level.WARNING))
-    return Running(window, preferences, work, control, chats.store)
+    def _save_state(self) -> None:
+        window_state.save(paths.window_file(), self.window.state)
 
 
 def _make_session() -> "Session":
@@ -122,10 +143,25 @@ def _make_session() -> "Session":
     return Session()
 
 
-def _begin(window: MainWindow, path: str) -> None:
-    """The window shows; now load what takes longer."""
-    window.begin(path)
-    QTimer.singleShot(0, partial(_log.info, "window ready"))
+def compose(
+    preferences: Preferences, chats: Opened, make_session: Callable[[], "Session"] = _make_session
+) -> Running:
+    """Put the parts of the window together."""
+    appearance = look.Look(preferences)
+    chosen = preferences.values
+    appearance.choose(chosen.theme, chosen.text_size)
+    work = Work(preferences)
+    control = EngineControl(work, make_session, preferences)
+    desk = ModelDesk(work, control, lambda: preferences.values, preferences)
+    archive = Archive(chats.store, work, preferences)
+    state = window_state.load(paths.window_file())
+    window = MainWindow(appearance, preferences, archive, desk, state)
+    # Last, because Qt styles every widget anew whenever it moves below a styled parent.
+    appearance.apply(chosen.theme, chosen.text_size)
+    reset = [*preferences.notices, *chats.notices]
+    if reset:
+        window.show_notice(Notice(" ".join(reset), Level.WARNING))
+    return Running(window, preferences, work, control, archive)
 
 
 def _no_answer() -> int:
@@ -142,5 +178,6 @@ def _no_answer() -> int:
 def _sorry(error: SlipstreamError) -> int:
     """Say why there will be no window."""
     _log.error("%s %s", error.message, error.facts)
+    sys.stderr.write(f"{error.message} {error.action}\n")
     QMessageBox.critical(None, "Slipstream", f"{error.message}\n\n{error.action}")
     return 1

@@ -10,20 +10,21 @@ from slipstream.chats.records import Message
 from slipstream.engine.events import FellBack, Finished, Piece, ReplyNumbers
 from slipstream.errors import SlipstreamError
 from slipstream.ui import models
-from slipstream.ui.answering import numbers_of, text_runs
+from slipstream.ui.answering import numbers_of, spec_of, text_runs
 from slipstream.ui.composer import Composer
-from slipstream.ui.conversation import Conversation
+from slipstream.ui.conversation import Conversation, Reply
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.header import Header
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.models import Selection
 from slipstream.ui.speed_panel import SpeedPanel
 from slipstream.ui.transcript import Transcript
 from slipstream.ui.transcript.styles import COLUMN
 from slipstream.ui.welcome import Welcome
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
-from slipstream.ui.wording import choice_name, mode, speed_line
+from slipstream.ui.wording import attempt_that_works, choice_name, next_attempt, speed_line
 
 _MARGIN = 24  # as the transcript has it
 
@@ -33,12 +34,12 @@ class ChatPage(QWidget):
 
     Attributes:
         noticed: a Notice for the user.
-        chats_changed: the list of chats is another one.
+        withdrawn: a Notice that is no longer true.
         speed_toggled, tint_toggled: what the user wants shown.
     """
 
     noticed = Signal(object)
-    chats_changed = Signal()
+    withdrawn = Signal(object)
     speed_toggled = Signal(bool)
     tint_toggled = Signal(bool)
 
@@ -59,6 +60,8 @@ class ChatPage(QWidget):
         self.speed = SpeedPanel(look)
         self._pages = QStackedWidget()
         self._used = 0  # tokens of context
+        self._trouble: Notice | None = None  # that a model which is loaded ends
+        self._fall: FellBack | None = None  # the last one of the load that runs
         self._column = QVBoxLayout()
         self._lay_out()
         self._connect_parts()
@@ -92,19 +95,12 @@ class ChatPage(QWidget):
 
     # What the user does
 
-    def _on_sent(self, text: str) -> None:
-        try:
-            self._conversation.send(text)
-        except SlipstreamError as error:
-            self.composer.field.setPlainText(text)
-            self.noticed.emit(notice_of(error))
-
     def _on_speculation_chosen(self, spec: str, draft_tokens: int) -> None:
         self._desk.speculate(spec, draft_tokens)
-        name = choice_name(self._desk.spec)
+        name = choice_name(self._desk.selection.spec)
         number = tr(", {n} draft tokens").format(n=draft_tokens) if draft_tokens else ""
         sentence = tr("Restarting with {mode}…").format(mode=name + number)
-        if self._desk.spec == "off":
+        if self._desk.selection.spec == "off":
             sentence = tr("Restarting without a drafter…")
         self.speed.show_sentence(sentence)
         self.transcript.add_notice(sentence)
@@ -124,34 +120,47 @@ class ChatPage(QWidget):
     def _on_model_changed(self) -> None:
         name = self._desk.title
         self.composer.show_model(name or tr("the model"))
-        self.welcome.show_model(name, demo=models.is_demo(self._desk.ref))
+        self.welcome.show_model(name, demo=models.is_demo(self._desk.selection.ref))
         if self._control.phase is Phase.READY:
             self.speed.show_loaded(self._control.loaded)
         elif self._control.phase is not Phase.LOADING:
             self.speed.show_loaded(None)
 
-    def _on_model_opened(self, ref: str) -> None:
-        self._conversation.remember_model(ref, str(self._desk.spec), self._desk.draft_tokens)
+    def _on_model_loaded(self) -> None:
+        self._conversation.remember_model(self._desk.selection)
         self._refresh_context()
+        if self._trouble is not None:
+            self.withdrawn.emit(self._trouble)
+        self._trouble = None
+        if self._fall is not None:
+            self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
+        self._fall = None
 
     def _on_fell_back(self, event: FellBack) -> None:
-        sentence = tr("It runs with {mode} instead of {wanted}.").format(
-            mode=mode(event.now), wanted=mode(event.wanted)
-        )
-        self.noticed.emit(Notice(f"{event.reason} {sentence}", Level.WARNING))
+        self._fall = event
+        self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
 
-    def _on_load_failed(self, error: BaseException) -> None:
-        failed = self._desk.failed_ref
+    def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
+        self._fall = None
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
-            auto = partial(self._desk.open, failed, "auto", 0)
-            self.noticed.emit(notice_of(error, button=tr("Choose automatically"), act=auto))
-            return
-        if self._control.phase is Phase.READY:
+            auto = partial(self._desk.open, failed.ref, "auto", 0)
+            self._tell_trouble(notice_of(error, button=tr("Choose automatically"), act=auto))
+        elif self._control.phase is Phase.READY:
             self.noticed.emit(notice_of(error))
-            return
-        back = self._desk.last_good or models.DEMO
-        button = tr("Back to {model}").format(model=models.title(back))
-        self.noticed.emit(notice_of(error, button=button, act=lambda: self._desk.open(back)))
+        else:
+            back = self._control.last_loaded.ref or models.DEMO
+            button = tr("Back to {model}").format(model=self._desk.title_of(back))
+            open_it = partial(self._desk.open, back)
+            self._tell_trouble(notice_of(error, button=button, act=open_it))
+
+    def _on_died(self, error: BaseException) -> None:
+        if self._control.phase is Phase.FAILED:  # otherwise it is started again already
+            self._tell_trouble(notice_of(error, button=tr("Restart"), act=self._desk.restart))
+
+    def _tell_trouble(self, notice: Notice) -> None:
+        """Tell what is no longer true when a model is loaded."""
+        self._trouble = notice
+        self.noticed.emit(notice)
 
     # What the conversation reports
 
@@ -160,15 +169,29 @@ class ChatPage(QWidget):
         self._used = 0
         messages = self._show_messages()
         self._refresh_context()
-        self._pages.setCurrentWidget(self.transcript if messages else self.welcome)
+        reply = self._conversation.reply
+        self._pages.setCurrentWidget(self.transcript if messages or reply else self.welcome)
+        if reply is not None:
+            self._show_reply(reply)
         self._refresh_busy()
         self.focus_message()
+
+    def _show_reply(self, reply: Reply) -> None:
+        """Show a reply that began while the user was elsewhere."""
+        if reply.question is None:
+            self.transcript.add_user(reply.text)
+        self.transcript.begin_reply()
+        self.speed.begin_reply()
+        self.transcript.append(reply.pieces)
+        if reply.numbers is not None:
+            self._on_numbers(reply.numbers)
 
     def _show_messages(self) -> list[Message]:
         self.transcript.clear()
         messages = self._conversation.messages()
-        for message in messages:
-            self._show_message(message)
+        with self.transcript.filling():
+            for message in messages:
+                self._show_message(message)
         return messages
 
     def _show_message(self, message: Message) -> None:
@@ -176,7 +199,7 @@ class ChatPage(QWidget):
             self.transcript.add_user(message.content)
             return
         numbers = numbers_of(message)
-        note = "" if numbers is None else speed_line(numbers, message.spec, message.finish)
+        note = "" if numbers is None else speed_line(numbers, spec_of(message), message.finish)
         self.transcript.add_reply(
             message.content, reasoning=message.reasoning, spans=text_runs(message), note=note
         )
@@ -184,9 +207,16 @@ class ChatPage(QWidget):
             self.speed.show_final(numbers)
             self._show_used(numbers)
 
-    def _on_asked(self, message: Message) -> None:
+    def _on_asked(self, text: str) -> None:
         self._pages.setCurrentWidget(self.transcript)
-        self.transcript.add_user(message.content)
+        self.transcript.add_user(text)
+
+    def _on_refused(self, text: str, error: BaseException) -> None:
+        """The question could not be kept: it goes back to where it was written."""
+        if not self.composer.field.toPlainText():
+            self.composer.field.setPlainText(text)
+        self._on_opened()
+        self.noticed.emit(notice_of(error))
 
     def _on_reply_began(self) -> None:
         self.transcript.begin_reply()
@@ -211,7 +241,7 @@ class ChatPage(QWidget):
         if self._control.phase is Phase.READY:
             self.noticed.emit(notice_of(error))
         else:
-            self.noticed.emit(notice_of(error, button=tr("Restart"), act=self._desk.restart))
+            self._tell_trouble(notice_of(error, button=tr("Restart"), act=self._desk.restart))
 
     def _show_used(self, numbers: ReplyNumbers) -> None:
         self._used = numbers.prompt_tokens + numbers.tokens
@@ -237,8 +267,8 @@ class ChatPage(QWidget):
         self.header.open_wanted.connect(self.open_file)
         self.header.cancel_wanted.connect(self._control.cancel_load)
         self.header.speed_toggled.connect(self.speed_toggled)
-        self.welcome.example_chosen.connect(self._on_sent)
-        self.composer.sent.connect(self._on_sent)
+        self.welcome.example_chosen.connect(self._conversation.send)
+        self.composer.sent.connect(self._conversation.send)
         self.composer.stop_wanted.connect(self._conversation.stop)
         self.composer.tint_toggled.connect(self.tint_toggled)
         self.speed.speculation_chosen.connect(self._on_speculation_chosen)
@@ -248,8 +278,10 @@ class ChatPage(QWidget):
     def _connect_model(self) -> None:
         self._control.changed.connect(self._on_model_changed)
         self._control.fell_back.connect(self._on_fell_back)
-        self._desk.opened.connect(self._on_model_opened)
-        self._desk.failed.connect(self._on_load_failed)
+        self._control.loaded_model.connect(self._on_model_loaded)
+        self._control.load_failed.connect(self._on_load_failed)
+        self._control.died.connect(self._on_died)
+        self._desk.offered.connect(self._on_model_changed)
 
     def _connect_conversation(self) -> None:
         self._conversation.opened.connect(self._on_opened)
@@ -261,7 +293,7 @@ class ChatPage(QWidget):
         self._conversation.numbers.connect(self._on_numbers)
         self._conversation.replied.connect(self._on_replied)
         self._conversation.failed.connect(self._on_failed)
-        self._conversation.chats_changed.connect(self.chats_changed)
+        self._conversation.refused.connect(self._on_refused)
 
     def _lay_out(self) -> None:
         self._pages.addWidget(self.welcome)

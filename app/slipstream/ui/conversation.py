@@ -1,28 +1,88 @@
-"""The conversation that is open: what the user can do with it, and what it reports to the page."""
+"""The conversation that is open: what the user can do with it, and what it reports to the page.
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+A reply goes on when the user opens another chat; it is shown again when they come back.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.chats.records import Chat, Message
 from slipstream.chats.store import ChatStore
+from slipstream.drafters.kinds import SpecConfig
 from slipstream.engine.events import Finished, Piece, Reading, ReplyEvent, ReplyNumbers
 from slipstream.ui.answering import answer
-from slipstream.ui.engine_control import EngineControl
-from slipstream.ui.wording import mode, speed_line
+from slipstream.ui.archive import Archive
+from slipstream.ui.engine_control import EngineControl, Turn
+from slipstream.ui.models import Selection
+from slipstream.ui.wording import speed_line
 
 if TYPE_CHECKING:
     from slipstream.engine.session import Session
+
+
+class Reply:
+    """One reply on its way.
+
+    Attributes:
+        text: the question.
+        chat_id: the chat it belongs to; None until a new chat is kept.
+        question: the question as it is kept; None until then.
+        pieces: what was generated so far.
+        numbers: the newest numbers.
+        finished: its end.
+        turn: its turn at the engine; None before the question is kept.
+        stopped: the user stopped it before that.
+    """
+
+    def __init__(self, text: str, chat_id: int | None, question: Message | None = None) -> None:
+        self.text = text
+        self.chat_id = chat_id
+        self.question = question
+        self.pieces: list[Piece] = []
+        self.numbers: ReplyNumbers | None = None
+        self.finished: Finished | None = None
+        self.turn: Turn | None = None
+        self.stopped = False
+        self._spec: SpecConfig | None = None
+
+    def steps(
+        self, store: ChatStore, session: "Session", cancel: CancelToken
+    ) -> Iterator[ReplyEvent]:
+        """The work, in the worker thread."""
+        assert self.question is not None  # kept before it is answered
+        if session.loaded is not None:
+            self._spec = session.loaded.spec
+        yield from answer(store, session, self.question, cancel)
+
+    def take(self, events: list[ReplyEvent]) -> None:
+        """Remember what was generated and measured."""
+        self.pieces += [event for event in events if isinstance(event, Piece)]
+        for event in events:
+            if isinstance(event, Finished):
+                self.finished = event
+            elif isinstance(event, ReplyNumbers):
+                self.numbers = event
+
+    def line(self, *, failed: bool) -> str:
+        """The line under it; empty if nothing was measured."""
+        if self.finished is not None:
+            return speed_line(self.finished.numbers, self._spec, self.finished.finish)
+        if self.numbers is None:
+            return ""
+        return speed_line(self.numbers, self._spec, "failed" if failed else "cancelled")
 
 
 class Conversation(QObject):
     """One open chat.
 
     Attributes:
-        opened: another chat is open now; its messages follow from ``messages``.
-        asked: a Message of the user's was added.
+        opened: another chat is open now; its messages follow from ``messages`` and ``reply``.
+        asked: the text of a message of the user's.
+        refused: it could not be kept: the text, and what was raised.
         rewound: the conversation ends with the last question again.
         reply_began: a reply runs or waits for the model.
         reading: how many tokens of the prompt were read, and of how many.
@@ -30,12 +90,13 @@ class Conversation(QObject):
         numbers: ReplyNumbers while it runs.
         replied: the reply ended: Finished (None if it failed) and the line under it.
         failed: what was raised instead of an end.
-        chats_changed: the list of chats is another one.
         chat: None while nothing was said yet.
+        reply: the reply to the open chat that runs or waits; None if there is none.
     """
 
     opened = Signal()
-    asked = Signal(object)
+    asked = Signal(str)
+    refused = Signal(str, object)
     rewound = Signal()
     reply_began = Signal()
     reading = Signal(int, int)
@@ -43,152 +104,165 @@ class Conversation(QObject):
     numbers = Signal(object)
     replied = Signal(object, str)
     failed = Signal(object)
-    chats_changed = Signal()
 
     def __init__(
-        self,
-        store: ChatStore,
-        control: EngineControl,
-        parent: QObject | None = None,
+        self, archive: Archive, control: EngineControl, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._store = store
+        self._archive = archive
         self._control = control
-        self.chat: Chat | None = None
+        self._replies: list[Reply] = []
         self._question: Message | None = None
-        self._reply: _Reply | None = None
+        self.chat: Chat | None = None
+        self.reply: Reply | None = None
 
     @property
     def busy(self) -> bool:
-        """Whether a reply runs or waits."""
-        return self._reply is not None
+        """Whether a reply to this chat runs or waits."""
+        return self.reply is not None
 
     @property
     def answerable(self) -> bool:
         """Whether there is a question to answer (again)."""
         return self._question is not None and not self.busy
 
+    @property
+    def answering(self) -> set[int]:
+        """The chats that are being answered."""
+        return {each.chat_id for each in self._replies if each.chat_id is not None}
+
     def messages(self) -> list[Message]:
         """What was said so far; while a question is answered, up to that question."""
-        said = self._store.messages(self.chat.id) if self.chat is not None else []
-        last = self._question.id if self.busy and self._question is not None else None
-        return [each for each in said if last is None or each.id <= last]
+        said = self._archive.store.messages(self.chat.id) if self.chat is not None else []
+        asked = self.reply.question if self.reply is not None else None
+        return [each for each in said if asked is None or each.id <= asked.id]
 
     def start_new(self) -> None:
         """Open an empty chat; it is kept once something is said."""
-        self._leave()
+        self.chat = self.reply = self._question = None
         self.opened.emit()
 
     def open(self, chat_id: int) -> None:
         """Open a chat that is kept. Raises: SlipstreamError."""
-        chat = self._store.chat(chat_id)
-        self._leave()
+        store = self._archive.store
+        chat, said = store.chat(chat_id), store.messages(chat_id)
+        questions = [each for each in said if each.role == "user"]
         self.chat = chat
-        questions = [m for m in self.messages() if m.role == "user"]
         self._question = questions[-1] if questions else None
-        self._store.mark_opened(chat_id)
+        self.reply = next((each for each in self._replies if each.chat_id == chat_id), None)
+        self._archive.change(lambda store: store.mark_opened(chat_id))
         self.opened.emit()
 
     def send(self, text: str) -> None:
-        """Say something: it is kept at once, the reply follows. Raises: SlipstreamError."""
-        if self.chat is None:
-            self.chat = self._store.create_chat()
-            self._store.mark_opened(self.chat.id)
-        self._question = self._store.add_message(self.chat.id, "user", text)
-        self.chats_changed.emit()
-        self.asked.emit(self._question)
-        self._answer()
+        """Say something: it is kept, and the reply follows."""
+        chat_id = self.chat.id if self.chat is not None else None
+        reply = Reply(text, chat_id)
+        self._begin(reply)
+        self.asked.emit(text)
+        self.reply_began.emit()
+        self._archive.change(
+            partial(_keep, chat_id, text, self._control.wanted),
+            lambda kept: self._on_kept(reply, *kept),
+            lambda error: self._on_refused(reply, error),
+        )
 
     def regenerate(self) -> None:
         """Answer the last question again, as a new branch."""
-        if self.answerable:
-            self._answer(again=True)
+        question = self._question
+        if question is None or self.busy:
+            return
+        reply = Reply(question.content, question.chat_id, question)
+        self._begin(reply)
+        self.rewound.emit()
+        self.reply_began.emit()
+        self._answer(reply)
 
     def stop(self) -> None:
-        """Stop the reply; what is there stays."""
-        if self._reply is not None:
-            self._control.stop_reply()
+        """Stop the reply to the open chat; what is there stays."""
+        if self.reply is not None:
+            self._stop(self.reply)
 
-    def remember_model(self, ref: str, speculation: str, draft_tokens: int) -> None:
-        """Keep with the chat which model it talks to and how."""
+    def stop_answering(self, chat_id: int) -> None:
+        """Stop the reply to a chat, if there is one."""
+        for reply in [each for each in self._replies if each.chat_id == chat_id]:
+            self._stop(reply)
+
+    def remember_model(self, selection: Selection) -> None:
+        """Keep with the open chat which model it talks to and how."""
         if self.chat is not None:
-            self._store.update_chat(
-                self.chat.id, model=ref, speculation=speculation, draft_tokens=draft_tokens
-            )
+            chat_id = self.chat.id
+            self._archive.change(lambda store: store.update_chat(chat_id, **selection.values()))
 
-    def _leave(self) -> None:
-        """Close what is open: a running reply ends where it is and is kept."""
-        self.stop()
-        self._reply = None
-        self.chat = None
-        self._question = None
+    def _begin(self, reply: Reply) -> None:
+        self._replies.append(reply)
+        self.reply = reply
 
-    def _answer(self, *, again: bool = False) -> None:
-        question = self._question
-        assert question is not None  # callers have one
-        reply = _Reply(self._store, question)
-        self._reply = reply
-        if again:
-            self.rewound.emit()
-        self.reply_began.emit()
-        self._control.reply(
-            reply.steps,
+    def _stop(self, reply: Reply) -> None:
+        reply.stopped = True
+        if reply.turn is not None:
+            self._control.stop_reply(reply.turn)
+
+    def _on_kept(self, reply: Reply, chat: Chat, question: Message) -> None:
+        reply.chat_id = chat.id
+        reply.question = question
+        if reply is self.reply:
+            self.chat = chat
+            self._question = question
+        if reply.stopped:
+            self._on_ended(reply, None)
+        else:
+            self._answer(reply)
+
+    def _on_refused(self, reply: Reply, error: BaseException) -> None:
+        self._forget(reply)
+        self.refused.emit(reply.text, error)
+
+    def _answer(self, reply: Reply) -> None:
+        self._archive.changed.emit()
+        reply.turn = Turn(
+            partial(reply.steps, self._archive.store),
             on_values=lambda events: self._on_events(reply, events),
             on_done=lambda: self._on_ended(reply, None),
             on_error=lambda error: self._on_ended(reply, error),
         )
+        self._control.reply(reply.turn)
 
-    def _on_events(self, reply: "_Reply", events: list[ReplyEvent]) -> None:
-        if reply is not self._reply:
-            return  # the user is elsewhere; the reply was saved
-        pieces = [event for event in events if isinstance(event, Piece)]
-        if pieces:
-            self.pieces.emit(pieces)
+    def _on_events(self, reply: Reply, events: list[ReplyEvent]) -> None:
+        known = len(reply.pieces)
+        reply.take(events)
+        if reply is not self.reply:
+            return  # the user is elsewhere
+        if len(reply.pieces) > known:
+            self.pieces.emit(reply.pieces[known:])
         for event in events:
-            if isinstance(event, Finished):
-                reply.finished = event
-            elif isinstance(event, ReplyNumbers):
-                reply.numbers = event
-            elif isinstance(event, Reading):
+            if isinstance(event, Reading):
                 self.reading.emit(event.done, event.total)
         if reply.numbers is not None:
             self.numbers.emit(reply.numbers)
 
-    def _on_ended(self, reply: "_Reply", error: BaseException | None) -> None:
-        if reply is not self._reply:
-            return
-        self._reply = None
-        self.replied.emit(reply.finished, reply.line(failed=error is not None))
+    def _on_ended(self, reply: Reply, error: BaseException | None) -> None:
+        seen = reply is self.reply
+        self._forget(reply)
+        if seen:
+            self.replied.emit(reply.finished, reply.line(failed=error is not None))
+        self._archive.changed.emit()
         if error is not None and not isinstance(error, Cancelled):
             self.failed.emit(error)
 
+    def _forget(self, reply: Reply) -> None:
+        self._replies.remove(reply)
+        if reply is self.reply:
+            self.reply = None
 
-class _Reply:
-    """One reply on its way."""
 
-    def __init__(self, store: ChatStore, question: Message) -> None:
-        self._store = store
-        self._question = question
-        self._mode = ""
-        self.finished: Finished | None = None
-        self.numbers: ReplyNumbers | None = None
-
-    def steps(self, session: "Session", cancel: CancelToken) -> Iterable[Any]:
-        """The work, in the worker thread."""
-        if session.loaded is not None:
-            self._mode = mode(session.loaded.spec)
-        return answer(
-            self._store,
-            session,
-            self._question,
-            cancel,
-            mode=self._mode,
-        )
-
-    def line(self, *, failed: bool) -> str:
-        """The line under it; empty if nothing was measured."""
-        if self.finished is not None:
-            return speed_line(self.finished.numbers, self._mode, self.finished.finish)
-        if self.numbers is None:
-            return ""
-        return speed_line(self.numbers, self._mode, "failed" if failed else "cancelled")
+def _keep(
+    chat_id: int | None, text: str, selection: Selection, store: ChatStore
+) -> tuple[Chat, Message]:
+    """Keep a question, with the model it is for; in the worker thread."""
+    if chat_id is None:
+        chat_id = store.create_chat(**selection.values()).id
+        store.mark_opened(chat_id)
+    elif selection.ref:
+        store.update_chat(chat_id, **selection.values())
+    question = store.add_message(chat_id, "user", text)
+    return store.chat(chat_id), question

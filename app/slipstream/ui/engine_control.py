@@ -1,17 +1,19 @@
 """One engine, one thing at a time: loading and replying take turns, and what waits is visible."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.engine.events import EngineState, FellBack, LoadEvent, StateChanged
-from slipstream.engine.requests import Loaded, LoadRequest
+from slipstream.engine.events import EngineState, FellBack, LoadEvent, ReplyEvent, StateChanged
+from slipstream.engine.requests import ChatMessage, Loaded, ReplyOptions
 from slipstream.errors import SlipstreamError
 from slipstream.ui.i18n import tr
+from slipstream.ui.models import Selection
 from slipstream.ui.work import Job, Work
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from slipstream.engine.session import Session
 
 ReplySteps = Callable[["Session", CancelToken], Iterable[Any]]
+
+_log = logging.getLogger(__name__)
+_LOOK_EVERY_MS = 1000  # whether an idle engine still lives
 
 
 class Phase(StrEnum):
@@ -30,9 +35,9 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class _Reply:
-    """A reply that runs or waits for its turn."""
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A reply that runs or waits for its turn; like the arguments of ``Work.start``."""
 
     steps: ReplySteps
     on_values: Callable[[list[Any]], None]
@@ -47,17 +52,20 @@ class EngineControl(QObject):
         changed: the phase, the progress or what is loaded changed.
         loaded_model: a model was loaded and runs.
         fell_back: a FellBack: it loads, but not as asked.
-        load_failed: what was raised while loading.
+        load_failed: the Selection that could not be loaded, and what was raised.
+        died: why the engine ended while nothing ran.
         phase: see Phase.
         progress: share of the file that is loaded; None where nobody knows.
-        request: what was asked for last.
+        wanted: what was asked for last, as long as it may still come; otherwise what runs.
+        last_loaded: what was loaded last; it runs while the phase is READY.
         loaded: what runs; None while nothing does.
     """
 
     changed = Signal()
     loaded_model = Signal()
     fell_back = Signal(object)
-    load_failed = Signal(object)
+    load_failed = Signal(object, object)
+    died = Signal(object)
 
     def __init__(
         self, work: Work, make_session: Callable[[], "Session"], parent: QObject | None = None
@@ -67,159 +75,175 @@ class EngineControl(QObject):
         self._make_session = make_session
         self._session: Session | None = None
         self._job: Job | None = None
-        self._next_load: LoadRequest | None = None
-        self._waiting: _Reply | None = None
+        self._next_load: Selection | None = None
+        self._active: Turn | None = None
+        self._waiting: list[Turn] = []
+        self._arrived = False  # what the present job loads
+        self._watch = QTimer(self)
+        self._watch.setInterval(_LOOK_EVERY_MS)
+        self._watch.timeout.connect(self._look)
         self.phase = Phase.EMPTY
         self.progress: float | None = None
-        self.request: LoadRequest | None = None
+        self.wanted = Selection()
+        self.last_loaded = Selection()
         self.loaded: Loaded | None = None
 
-    def load(self, request: LoadRequest) -> None:
+    def load(self, selection: Selection) -> None:
         """Load a model; what runs is stopped first."""
-        self.request = request
-        self._next_load = request
+        self.wanted = selection
+        self._next_load = selection
         self._enter(Phase.LOADING)
         if self._job is not None:
             self._job.cancel()
         self._go_on()
 
-    def reply(
-        self,
-        steps: ReplySteps,
-        *,
-        on_values: Callable[[list[Any]], None],
-        on_done: Callable[[], None],
-        on_error: Callable[[BaseException], None],
-    ) -> None:
-        """Run one reply, now or as soon as the model is loaded; like ``Work.start`` otherwise."""
-        self._waiting = _Reply(steps, on_values, on_done, on_error)
+    def cancel_load(self) -> None:
+        """Stop loading; what runs stays, if it was not stopped yet."""
+        self._next_load = None
+        if self._active is not None:
+            self._settle(Phase.FAILED)
+        elif self._job is not None:
+            self._job.cancel()
+
+    def reply(self, turn: Turn) -> None:
+        """Run a reply, as soon as the model is loaded and the replies before it have ended."""
+        self._waiting.append(turn)
         self._go_on()
 
-    def stop_reply(self) -> None:
-        """Stop the reply that runs, or the one that waits."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.on_done()
-        elif self._job is not None and self.phase is Phase.READY:
+    def stop_reply(self, turn: Turn) -> None:
+        """Stop a reply that runs or waits."""
+        if turn in self._waiting:
+            self._waiting.remove(turn)
+            turn.on_done()
+        elif turn is self._active and self._job is not None:
             self._job.cancel()
-
-    def cancel_load(self) -> None:
-        """Stop loading."""
-        self._next_load = None
-        if self._job is not None and self.phase is Phase.LOADING:
-            self._job.cancel()
-
-    def forget_failure(self) -> None:
-        """The model that ran before the failed load still runs: it is what is wanted again."""
-        if self.loaded is not None:
-            self.request = self.loaded.request
-            self.changed.emit()
 
     def shut_down(self) -> None:
         """End the engine; for the end of the program."""
+        self._watch.stop()
         if self._session is not None:
             self._session.stop()
+
+    @property
+    def _alive(self) -> bool:
+        alive = (EngineState.READY, EngineState.BUSY)
+        return self._session is not None and self._session.state in alive
 
     def _enter(self, phase: Phase, progress: float | None = None) -> None:
         self.phase = phase
         self.progress = progress
-        self.loaded = self._session.loaded if self._session is not None else None
+        self.loaded = self._session.loaded if self._session is not None and self._alive else None
+        if phase is Phase.READY:
+            self.wanted = self.last_loaded
+            self._watch.start()
+        else:
+            self._watch.stop()
         self.changed.emit()
+
+    def _settle(self, otherwise: Phase) -> None:
+        """Nothing is to be loaded any more: show whether an engine runs."""
+        if self._next_load is None:
+            self._enter(Phase.READY if self._alive else otherwise)
 
     def _go_on(self) -> None:
         """Start what comes next, if nothing runs."""
         if self._job is not None:
             return
         if self._next_load is not None:
-            request, self._next_load = self._next_load, None
-            self._start_load(request)
-        elif self._waiting is not None:
+            selection, self._next_load = self._next_load, None
+            self._start_load(selection)
+        elif self._waiting:
             self._serve()
 
     def _serve(self) -> None:
-        """Start the reply that waits; an engine that ended meanwhile is started again."""
-        if self.phase is Phase.READY and self._running and self._waiting is not None:
-            reply, self._waiting = self._waiting, None
-            self._start_reply(reply)
-        elif self.request is not None:
-            self.load(self.request)
+        """Start the reply that is next; an engine that ended meanwhile is started again."""
+        if self.phase is Phase.READY and self._alive:
+            self._start_reply(self._waiting.pop(0))
+        elif self.wanted.ref:
+            self.load(self.wanted)
         else:
             self._drop_waiting(_no_model())
 
-    def _start_load(self, request: LoadRequest) -> None:
+    # Loading
+
+    def _start_load(self, selection: Selection) -> None:
+        self._arrived = False
         self._job = self._work.start(
-            lambda cancel: self._load_steps(request, cancel),
-            on_values=self._on_load_events,
-            on_done=self._on_loaded,
-            on_error=self._on_load_failed,
+            lambda cancel: self._load_steps(selection, cancel),
+            on_values=lambda events: self._on_load_events(selection, events),
+            on_done=lambda: self._on_load_ended(selection, None),
+            on_error=lambda error: self._on_load_ended(selection, error),
         )
 
-    def _load_steps(self, request: LoadRequest, cancel: CancelToken) -> Iterator[LoadEvent]:
+    def _load_steps(self, selection: Selection, cancel: CancelToken) -> Iterator[LoadEvent | None]:
+        request = selection.request()
         if self._session is None:
             self._session = self._make_session()
         yield from self._session.load(request, cancel)
+        yield None
 
-    def _on_load_events(self, events: list[LoadEvent]) -> None:
+    def _on_load_events(self, selection: Selection, events: list[LoadEvent | None]) -> None:
         for event in events:
-            if isinstance(event, FellBack):
+            if event is None:
+                self._arrived = True
+                self.last_loaded = selection
+            elif isinstance(event, FellBack):
                 self.fell_back.emit(event)
             elif isinstance(event, StateChanged) and event.state is EngineState.LOADING:
                 self.progress = event.progress
         self.changed.emit()
 
-    @property
-    def _running(self) -> bool:
-        alive = (EngineState.READY, EngineState.BUSY)
-        return self._session is not None and self._session.state in alive
-
-    def _on_loaded(self) -> None:
+    def _on_load_ended(self, selection: Selection, error: BaseException | None) -> None:
         self._job = None
+        self._settle(Phase.EMPTY if error is None else Phase.FAILED)
         if self._next_load is None:
-            self._enter(Phase.READY if self._running else Phase.EMPTY)
-            if self._running:
+            if error is not None:
+                self.load_failed.emit(selection, error)
+            elif self._arrived:
                 self.loaded_model.emit()
-            else:
+                _log.info("loaded %s", selection.ref)
+            if not (self._arrived and self.phase is Phase.READY):
                 self._drop_waiting(Cancelled())
         self._go_on()
 
-    def _on_load_failed(self, error: BaseException) -> None:
-        self._job = None
-        if self._next_load is None:
-            self._enter(Phase.READY if self._running else Phase.FAILED)
-            self.load_failed.emit(error)
-            self._drop_waiting(Cancelled())
+    # Replying
+
+    def _start_reply(self, turn: Turn) -> None:
+        session = self._session
+        assert session is not None  # phase READY says so
+        self._active = turn
+        self._job = self._work.start(
+            lambda cancel: turn.steps(session, cancel),
+            on_values=turn.on_values,
+            on_done=lambda: self._on_reply_ended(turn.on_done),
+            on_error=lambda error: self._on_reply_ended(lambda: turn.on_error(error)),
+        )
+
+    def _on_reply_ended(self, tell: Callable[[], None]) -> None:
+        self._job = self._active = None
+        self._settle(Phase.FAILED)
+        tell()
         self._go_on()
 
     def _drop_waiting(self, why: BaseException) -> None:
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.on_error(why)
+        dropped, self._waiting = self._waiting, []
+        for turn in dropped:
+            turn.on_error(why)
 
-    def _start_reply(self, reply: _Reply) -> None:
+    # Idle
+
+    def _look(self) -> None:
+        """An engine that ended by itself while nothing ran is told as what it is."""
         session = self._session
-        assert session is not None  # phase READY says so
+        if session is None or self._job is not None or self._alive:
+            return
+        self._enter(Phase.FAILED)
+        self._work.start(lambda cancel: _why_it_ended(session, cancel), on_error=self.died.emit)
 
-        def done() -> None:
-            self._after_reply()
-            reply.on_done()
-            self._go_on()
 
-        def failed(error: BaseException) -> None:
-            self._after_reply()
-            reply.on_error(error)
-            self._go_on()
-
-        self._job = self._work.start(
-            lambda cancel: reply.steps(session, cancel),
-            on_values=reply.on_values,
-            on_done=done,
-            on_error=failed,
-        )
-
-    def _after_reply(self) -> None:
-        self._job = None
-        if self.phase is not Phase.LOADING:
-            self._enter(Phase.READY if self._running else Phase.FAILED)
+def _why_it_ended(session: "Session", cancel: CancelToken) -> Iterator[ReplyEvent]:
+    """Raises the named failure: any request to an engine that is gone does."""
+    return session.reply([ChatMessage("user", "")], ReplyOptions(max_tokens=1), cancel)
 
 
 def _no_model() -> SlipstreamError:

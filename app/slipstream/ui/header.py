@@ -1,5 +1,7 @@
 """The top of the chat page: which model runs, how, and what it can be changed to."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -9,7 +11,7 @@ from slipstream.ui.engine_control import Phase
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
-from slipstream.ui.models import Choice
+from slipstream.ui.models import Choice, demos
 from slipstream.ui.widgets.labels import Pill
 from slipstream.ui.wording import context_pill, mode_pill
 
@@ -56,23 +58,51 @@ class Header(QWidget):
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Loading progress"))
         self._lay_out()
+        self._show_offer()
         self._control.changed.connect(self.refresh)
+        desk.offered.connect(self._show_offer)
         look.changed.connect(self.refresh)
 
-    def show_choices(self, choices: list[Choice]) -> None:
-        """Offer these models in the menu."""
+    @property
+    def model_text(self) -> str:
+        """What the button with the model says."""
+        return self._model.text()
+
+    def offered(self) -> list[str]:
+        """What the menu offers, headings included, without the last entry."""
+        titles = []
+        for action in self._menu.actions()[:-1]:
+            titles.append(action.text())
+            below = action.menu()
+            titles += [each.text() for each in below.actions()] if isinstance(below, QMenu) else []
+        return [each for each in titles if each]
+
+    def _show_offer(self) -> None:
+        """Offer the models there are: the demos first, then the user's own."""
+        offer = self._desk.offer
         self._menu.clear()
-        for choice in choices:
-            action = self._menu.addAction(choice.title)
-            action.setToolTip(choice.detail)
-            action.setStatusTip(choice.detail)
-            action.triggered.connect(lambda _on, ref=choice.ref: self.model_chosen.emit(ref))
-        self._menu.setToolTipsVisible(True)
+        self._add(self._menu, demos())
+        if offer.recent:
+            self._menu.addSeparator()
+            self._menu.addAction(tr("Opened before")).setEnabled(False)
+            self._add(self._menu, offer.recent)
+        if offer.folders:
+            self._menu.addSeparator()
+            self._add(self._menu.addMenu(tr("In your folders")), offer.folders)
         self._menu.addSeparator()
         opener = self._menu.addAction(tr("Open a GGUF file…"))
         opener.setShortcut("Ctrl+O")
         opener.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # the window owns the keys
         opener.triggered.connect(self.open_wanted)
+        self.refresh()
+
+    def _add(self, menu: QMenu, choices: Sequence[Choice]) -> None:
+        menu.setToolTipsVisible(True)
+        for choice in choices:
+            action = menu.addAction(choice.title)
+            action.setToolTip(choice.detail)
+            action.setStatusTip(choice.detail)
+            action.triggered.connect(lambda _on, ref=choice.ref: self.model_chosen.emit(ref))
 
     def show_speed(self, shown: bool) -> None:
         """Show on the button whether the panel is open."""
@@ -122,7 +152,7 @@ class Header(QWidget):
     def _state(self) -> str:
         if self._control.phase is Phase.LOADING:
             return tr(" · loading…")
-        if self._control.phase is Phase.READY or not self._desk.ref:
+        if self._control.phase is Phase.READY or not self._desk.selection.ref:
             return ""
         return tr(" · not running")
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -10,10 +9,12 @@ from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from slipstream.chats.store import ChatStore
+from slipstream.chats.records import Chat
 from slipstream.errors import SlipstreamError
 from slipstream.settings import declared
 from slipstream.ui import models, shortcuts
+from slipstream.ui.archive import Archive
+from slipstream.ui.chat_list import ChatList
 from slipstream.ui.chat_page import ChatPage
 from slipstream.ui.conversation import Conversation
 from slipstream.ui.i18n import tr
@@ -45,7 +46,7 @@ class MainWindow(QMainWindow):
         self,
         look: Look,
         preferences: Preferences,
-        store: ChatStore,
+        archive: Archive,
         desk: ModelDesk,
         state: WindowState,
     ) -> None:
@@ -56,14 +57,15 @@ class MainWindow(QMainWindow):
         self.state = state
         self._look = look
         self._preferences = preferences
-        self._store = store
+        self._archive = archive
         self._desk = desk
         self._painted = False
-        self.conversation = Conversation(store, desk.control, self)
+        self.conversation = Conversation(archive, desk.control, self)
         self.rail = Rail(look)
         self.sidebar = Sidebar(look)
         self.notices = NoticeBar(look)
         self.chat = ChatPage(look, desk, self.conversation)
+        self._chats = ChatList(archive, self.conversation, self.sidebar, self)
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
@@ -93,16 +95,24 @@ class MainWindow(QMainWindow):
 
     def begin(self, path: str) -> None:
         """Open the last chat and its model, or the file the app was started with."""
-        chat = self._store.last_open_chat()
-        if chat is not None:
-            self.conversation.open(chat.id)
-            self._refresh_chats()
+        self._desk.find(self.state.recent)
+        chat = self._open_last_chat()
         if path:
             self._desk.open(path)
         elif chat is not None and chat.model:
             self._desk.open(chat.model, chat.speculation, chat.draft_tokens)
         else:
             self._desk.open(models.DEMO)
+
+    def _open_last_chat(self) -> Chat | None:
+        try:
+            chat = self._archive.store.last_open_chat()
+            if chat is not None:
+                self.conversation.open(chat.id)
+        except SlipstreamError as error:
+            self.show_notice(notice_of(error))
+            return None
+        return chat
 
     def come_forward(self, path: str = "") -> None:
         """Another start asked for the window, perhaps with a file."""
@@ -118,14 +128,6 @@ class MainWindow(QMainWindow):
     def new_chat(self) -> None:
         """Start a chat."""
         self.conversation.start_new()
-        self._refresh_chats()
-        self.show_page("chat")
-
-    def _open_chat(self, chat_id: int) -> None:
-        try:
-            self.conversation.open(chat_id)
-        except SlipstreamError as error:
-            self.show_notice(notice_of(error))
         self.show_page("chat")
 
     def _toggle_sidebar(self) -> None:
@@ -149,10 +151,10 @@ class MainWindow(QMainWindow):
 
     # What is reported
 
-    def _on_model_opened(self, ref: str) -> None:
+    def _on_model_loaded(self) -> None:
+        ref = self._desk.selection.ref
         if not models.is_demo(ref):
             self.state = self.state.with_opened(Path(ref))
-            self._refresh_models()
 
     def _on_setting_changed(self, key: str) -> None:
         values = self._preferences.values
@@ -162,6 +164,8 @@ class MainWindow(QMainWindow):
             self.chat.show_tint(values.show_drafted_tokens)
         elif key == "send_with_enter":
             self.chat.composer.field.send_with_enter = values.send_with_enter
+        elif key == "model_folders":
+            self._desk.find(self.state.recent)
         elif key in {each.key for each in declared() if each.restarts_engine}:
             text = tr("This takes effect when the model is loaded again.")
             self.show_notice(Notice(text, button=tr("Reload now"), act=self._desk.reload))
@@ -171,17 +175,6 @@ class MainWindow(QMainWindow):
             self._preferences.set("show_drafted_tokens", tint)
         except SlipstreamError as error:
             self.show_notice(notice_of(error))
-
-    def _refresh_chats(self) -> None:
-        chat = self.conversation.chat
-        rows = [
-            (each.id, each.title or tr("New chat"), datetime.fromtimestamp(each.updated))
-            for each in self._store.list_chats()
-        ]
-        self.sidebar.show_chats(rows, chat.id if chat is not None else None, date.today())
-
-    def _refresh_models(self) -> None:
-        self.chat.header.show_choices(models.choices(self.state.recent))
 
     # How it is put together
 
@@ -203,13 +196,14 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)
         self.sidebar.new_chat.connect(self.new_chat)
-        self.sidebar.chosen.connect(self._open_chat)
+        self._chats.opened.connect(lambda: self.show_page("chat"))
+        self._chats.noticed.connect(self.show_notice)
         self.chat.noticed.connect(self.show_notice)
-        self.chat.chats_changed.connect(self._refresh_chats)
+        self.chat.withdrawn.connect(self.notices.withdraw)
         self.chat.speed_toggled.connect(self._toggle_speed)
         self.chat.tint_toggled.connect(self._on_tint_toggled)
         self._preferences.changed.connect(self._on_setting_changed)
-        self._desk.opened.connect(self._on_model_opened)
+        self._desk.control.loaded_model.connect(self._on_model_loaded)
         self._look.changed.connect(self._fit)
 
     def _declare_shortcuts(self) -> list[Shortcut]:
@@ -236,8 +230,7 @@ class MainWindow(QMainWindow):
         values = self._preferences.values
         self.chat.show_tint(values.show_drafted_tokens)
         self.chat.composer.field.send_with_enter = values.send_with_enter
-        self._refresh_models()
-        self._refresh_chats()
+        self._chats.refresh()
         self.show_page("chat")
 
     def _lay_out(self) -> None:

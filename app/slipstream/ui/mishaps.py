@@ -1,26 +1,24 @@
 """What must not end silently: exceptions nobody caught, and signals from outside."""
 
 import logging
-import logging.handlers
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QObject, QSocketNotifier, Qt, Signal
+
+from slipstream.logs import log_file
 
 _log = logging.getLogger("slipstream")
 _MOST_BYTES = 1_000_000
 
 
-def log_to_file(file: Path) -> None:
-    """Keep the log in ``file``; an old megabyte is kept beside it."""
-    handler = logging.handlers.RotatingFileHandler(
-        file, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8", delay=True
-    )
+def log_to_file() -> None:
+    """Keep the window's log in a file."""
+    handler = log_file("window.log", _MOST_BYTES)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     _log.addHandler(handler)
     _log.setLevel(logging.INFO)

@@ -1,65 +1,57 @@
-"""Which model is wanted, and how it is to speculate: turns the user's choice into a launch."""
+"""Which models there are, which one is wanted, and how it is to speculate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from slipstream.drafters.kinds import DrafterKind, SpecChoice
-from slipstream.engine.requests import LoadRequest
-from slipstream.errors import SlipstreamError
 from slipstream.settings import Settings
 from slipstream.ui import models
-from slipstream.ui.engine_control import EngineControl, Phase
+from slipstream.ui.engine_control import EngineControl
+from slipstream.ui.models import Choice, Offer, Selection, spec_choice
+from slipstream.ui.work import Job, Work
 
 
 class ModelDesk(QObject):
-    """Opens models.
+    """Finds models and opens them.
 
     Attributes:
-        opened: the reference of a model that is loaded now.
-        failed: what was raised instead.
+        offered: ``offer`` is another one.
         control: the engine.
-        ref: what is wanted: "demo", "demo-small" or a path; empty at first.
-        spec, draft_tokens: how it is to speculate; 0 draft tokens is the kind's own number.
-        failed_ref: the reference that could not be loaded last.
+        offer: the models of the user's that can be chosen.
     """
 
-    opened = Signal(str)
-    failed = Signal(object)
+    offered = Signal()
 
     def __init__(
         self,
+        work: Work,
         control: EngineControl,
         settings: Callable[[], Settings],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.control = control
+        self._work = work
         self._settings = settings
-        self.ref = ""
-        self.spec: SpecChoice = "auto"
-        self.draft_tokens = 0
-        self.failed_ref = ""
-        self._running: tuple[str, SpecChoice, int] = ("", "auto", 0)
+        self._search: Job | None = None
+        self._titles: dict[str, str] = {}
+        self.control = control
+        self.offer = Offer()
         control.loaded_model.connect(self._on_loaded)
-        control.load_failed.connect(self._on_load_failed)
 
     @property
-    def last_good(self) -> str:
-        """The reference that was loaded last; empty if none was."""
-        return self._running[0]
+    def selection(self) -> Selection:
+        """What runs, or what is to run."""
+        return self.control.wanted
 
     @property
     def title(self) -> str:
         """The name of the model for people; empty if none is wanted."""
-        loaded = self.control.loaded
-        if (
-            loaded is not None
-            and self.control.phase is Phase.READY
-            and not models.is_demo(self.ref)
-        ):
-            return loaded.name
-        return models.title(self.ref) if self.ref else ""
+        return self.title_of(self.selection.ref)
+
+    def title_of(self, ref: str) -> str:
+        """The name of a model for people; empty for no model."""
+        return self._titles.get(ref) or (models.title(ref) if ref else "")
 
     def open(self, ref: str, spec: str = "", draft_tokens: int | None = None) -> None:
         """Load another model.
@@ -70,49 +62,52 @@ class ModelDesk(QObject):
             draft_tokens: 0 for the kind's own number; None takes the setting.
         """
         chosen = self._settings()
-        try:
-            file = models.file_of(ref)
-        except SlipstreamError as error:
-            self.failed.emit(error)
-            return
-        self.ref = ref
-        self.spec = spec_choice(spec or chosen.speculation)
-        self.draft_tokens = chosen.draft_tokens if draft_tokens is None else draft_tokens
-        self.control.load(
-            LoadRequest(model=file, spec=self.spec, draft_tokens=self.draft_tokens or None)
-        )
+        number = chosen.draft_tokens if draft_tokens is None else draft_tokens
+        self.control.load(Selection(ref, spec_choice(spec or chosen.speculation), number))
 
     def speculate(self, spec: str, draft_tokens: int) -> None:
         """Load the same model again, speculating in another way."""
-        if self.ref:
-            self.open(self.ref, spec, draft_tokens)
+        if self.selection.ref:
+            self.open(self.selection.ref, spec, draft_tokens)
 
     def reload(self) -> None:
         """Load the same model again as the settings say now."""
-        if self.ref:
-            self.open(self.ref)
+        if self.selection.ref:
+            self.open(self.selection.ref)
 
     def restart(self) -> None:
         """Load the same model again in the same way."""
-        self.speculate(self.spec, self.draft_tokens)
+        if self.selection.ref:
+            self.control.load(self.selection)
+
+    def find(self, recent: Sequence[str]) -> None:
+        """Look for the user's models in the background.
+
+        Args:
+            recent: files opened before, newest first; offered unseen until they were looked for.
+        """
+        if self._search is not None:
+            self._search.cancel()
+        unseen = tuple(Choice(each, self.title_of(each), each) for each in recent)
+        self._offer(Offer(unseen, self.offer.folders))
+        folders = self._settings().model_folders
+        self._search = self._work.start(
+            lambda cancel: models.find(recent, folders, cancel), on_values=self._on_found
+        )
+
+    def _on_found(self, offers: list[Offer]) -> None:
+        newest = offers[-1]
+        self._titles |= {each.ref: each.title for each in (*newest.recent, *newest.folders)}
+        self._offer(newest)
 
     def _on_loaded(self) -> None:
-        self._running = (self.ref, self.spec, self.draft_tokens)
-        self.opened.emit(self.ref)
+        ref, loaded = self.selection.ref, self.control.loaded
+        if loaded is None or models.is_demo(ref):
+            return
+        self._titles[ref] = loaded.name
+        others = (each for each in self.offer.recent if each.ref != ref)
+        self._offer(replace(self.offer, recent=(Choice(ref, loaded.name, ref), *others)))
 
-    def _on_load_failed(self, error: BaseException) -> None:
-        self.failed_ref = self.ref
-        if self.control.loaded is not None:
-            self.ref, self.spec, self.draft_tokens = self._running
-            self.control.forget_failure()
-        self.failed.emit(error)
-
-
-def spec_choice(word: str) -> SpecChoice:
-    """The choice a word stands for; what is not known is "auto"."""
-    if word == "off":
-        return "off"
-    try:
-        return DrafterKind(word)
-    except ValueError:
-        return "auto"
+    def _offer(self, offer: Offer) -> None:
+        self.offer = offer
+        self.offered.emit()

@@ -80,6 +80,11 @@ class SpeedPanel(QScrollArea):
         return self._bars.shares
 
     @property
+    def choice(self) -> str:
+        """The choice of speculation it shows."""
+        return self._choice.value
+
+    @property
     def accepted(self) -> str:
         """The acceptance it shows, in words."""
         return self._accepted.text
@@ -110,6 +115,7 @@ class SpeedPanel(QScrollArea):
         self._draft_row.setVisible(drafting)
         if loaded is None:
             self._choice.show_choices([("auto", choice_name("auto"))], "auto")
+            self._sentence.setText("")
             return
         self._settle.stop()
         choices = [(str(each), choice_name(each)) for each in offered(loaded)]

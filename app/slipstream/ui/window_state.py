@@ -46,7 +46,7 @@ def from_values(values: Mapping[str, Any]) -> WindowState:
 
 
 def save(file: Path, state: WindowState) -> None:
-    """Write the state, whole or not at all."""
+    """Write the state, whole or not at all. Raises: OSError."""
     part = file.with_suffix(".part")
     part.write_text(json.dumps(asdict(state), indent=1), encoding="utf-8")
     part.replace(file)

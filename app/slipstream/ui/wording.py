@@ -1,25 +1,12 @@
 """Numbers and states in words: the same thing is said the same way everywhere."""
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
-from slipstream.engine.events import ReplyNumbers
+from slipstream.engine.events import FellBack, ReplyNumbers
 from slipstream.engine.requests import Loaded
-from slipstream.errors import Fact
 from slipstream.ui.i18n import tr
+from slipstream.words import SPECULATION
 
 _THIN = "\u202f"  # narrow no-break space, between thousands and before units
-
-KIND_NAMES = {
-    DrafterKind.MTP: "MTP",
-    DrafterKind.DFLASH: "DFlash",
-    DrafterKind.DSPARK: "DSpark",
-    DrafterKind.EAGLE3: "EAGLE-3",
-    DrafterKind.DRAFT: "Small model",
-    DrafterKind.SELF: "Lower quantization",
-    DrafterKind.NGRAM: "n-gram",
-}
 
 
 def count(number: float) -> str:
@@ -38,20 +25,21 @@ def speed(per_second: float) -> str:
 
 
 def choice_name(choice: SpecChoice) -> str:
-    """What the user can choose: Auto, Off, or a kind of drafter."""
-    if choice == "auto":
-        return tr("Auto")
-    if choice == "off":
-        return tr("Off")
-    return KIND_NAMES[choice]
+    """What the user can choose: Automatic, Off, or a kind of drafter."""
+    return tr(SPECULATION[choice])
 
 
 def mode(spec: SpecConfig) -> str:
     """How a reply was or will be made: "MTP, 3 draft tokens" or "no drafter"."""
     if spec.kind is None:
         return tr("no drafter")
+    return f"{choice_name(spec.kind)}, {draft_tokens(spec)}"
+
+
+def draft_tokens(spec: SpecConfig) -> str:
+    """How many tokens it drafts at most: "3 draft tokens"."""
     unit = tr("draft token") if spec.draft_tokens == 1 else tr("draft tokens")
-    return f"{KIND_NAMES[spec.kind]}, {spec.draft_tokens} {unit}"
+    return f"{spec.draft_tokens} {unit}"
 
 
 def mode_pill(spec: SpecConfig) -> str:
@@ -59,7 +47,7 @@ def mode_pill(spec: SpecConfig) -> str:
     if spec.kind is None:
         return tr("No drafter")
     unit = tr("token") if spec.draft_tokens == 1 else tr("tokens")
-    return f"{KIND_NAMES[spec.kind]} · {spec.draft_tokens} {unit}"
+    return f"{choice_name(spec.kind)} · {spec.draft_tokens} {unit}"
 
 
 def context_pill(tokens: int) -> str:
@@ -75,27 +63,60 @@ def speculation(loaded: Loaded) -> str:
     spec = loaded.spec
     if spec.kind is None:
         return tr("Plain decoding, no drafter.")
-    number = tr("1 draft token") if spec.draft_tokens == 1 else tr("{n} draft tokens")
-    return f"{_drafter(spec)}, {number.format(n=spec.draft_tokens)}."
+    return f"{_drafter(spec)}, {draft_tokens(spec)}."
+
+
+def next_attempt(fall: FellBack) -> str:
+    """What did not work, and what is tried next."""
+    wanted, now = fall.wanted, fall.now
+    if wanted.kind is None:
+        failed, tried = tr("with this much context"), _context(fall.context)
+    elif now.kind is not None and now.draft_tokens == wanted.draft_tokens:
+        failed, tried = tr("with n-grams"), tr("without n-grams")
+    else:
+        failed, tried = tr("with {drafts}").format(drafts=draft_tokens(wanted)), _drafting(now)
+    words = tr("It did not work {failed} ({reason}). Trying {tried}.")
+    return words.format(failed=failed, reason=fall.reason.rstrip("."), tried=tried)
+
+
+def attempt_that_works(fall: FellBack) -> str:
+    """What runs after the last attempt that did not work, and why."""
+    ways = [_drafting(fall.now)]
+    if fall.wanted.kind is None:
+        ways.append(_context(fall.context))
+    elif fall.now.draft_tokens == fall.wanted.draft_tokens:
+        ways = [tr("without n-grams")]
+    words = tr("Running {how}: {reason}")
+    return words.format(how=tr(" and ").join(ways), reason=fall.reason)
+
+
+def _drafting(spec: SpecConfig) -> str:
+    if spec.kind is None:
+        return tr("without a drafter")
+    return tr("with {drafts}").format(drafts=draft_tokens(spec))
+
+
+def _context(tokens: int) -> str:
+    return tr("with {n} tokens of context").format(n=count(tokens))
 
 
 def _drafter(spec: SpecConfig) -> str:
     if spec.kind is DrafterKind.NGRAM:
         return tr("Repeats found in the text so far (n-gram)")
-    name = KIND_NAMES[spec.kind] if spec.kind else ""
+    name = choice_name(spec.kind) if spec.kind else ""
     if spec.drafter is None:
         return tr("{kind} head inside the model").format(kind=name)
     return tr("{kind} drafter {file}").format(kind=name, file=spec.drafter.name)
 
 
-def speed_line(numbers: ReplyNumbers, mode_words: str, finish: str = "") -> str:
+def speed_line(numbers: ReplyNumbers, spec: SpecConfig | None, finish: str = "") -> str:
     """The line under a reply.
 
     For example "63.4 tok/s · 38 tokens · first token 0.31 s · 78 % accepted · MTP, 3 draft tokens".
 
     Args:
         numbers: the measured numbers.
-        mode_words: how it was speculated, from ``mode``.
+        spec: how it was speculated; None if that is not known.
         finish: how it ended: "stop", "length", "cancelled", "failed".
     """
     unit = tr("token") if numbers.tokens == 1 else tr("tokens")
@@ -106,7 +127,8 @@ def speed_line(numbers: ReplyNumbers, mode_words: str, finish: str = "") -> str:
     ]
     if numbers.acceptance is not None:
         parts.append(tr("{share} accepted").format(share=percent(numbers.acceptance)))
-    parts.append(mode_words)
+    if spec is not None:
+        parts.append(mode(spec))
     ending = {
         "cancelled": tr("stopped"),
         "length": tr("context or token limit reached"),
@@ -115,13 +137,3 @@ def speed_line(numbers: ReplyNumbers, mode_words: str, finish: str = "") -> str:
     if finish in ending:
         parts.append(ending[finish])
     return " · ".join(parts)
-
-
-def facts_text(facts: Mapping[str, Fact]) -> str:
-    """Facts of an error, one a line."""
-    return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in facts.items())
-
-
-def file_title(path: Path) -> str:
-    """A model's file as a name for people: without ending and shard number."""
-    return path.name.removesuffix(".gguf")

@@ -4,7 +4,9 @@ Values arrive in batches at 30 Hz, never one signal per value, so a fast stream 
 event loop. The timer runs only while jobs do: an idle window costs nothing.
 """
 
+import logging
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -14,11 +16,17 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from slipstream.cancel import Cancelled, CancelToken
+from slipstream.errors import SlipstreamError
 
 Steps = Callable[[CancelToken], Iterable[Any]]
 """Long work: called in the worker thread, its values are delivered on the window's thread."""
 
+_log = logging.getLogger(__name__)
 _PERIOD_MS = 33
+
+# How long a worker that computes keeps the interpreter when the window's thread wants it. That
+# thread wants it after each call into Qt, so Python's own 5 ms would make one frame take 80.
+_SWITCH_SECONDS = 0.0005
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class Job:
                 self._values.put(value)
         except BaseException as failure:  # noqa: BLE001 - every end is delivered, none is lost
             error = failure
+            if not isinstance(failure, SlipstreamError | Cancelled):
+                _log.exception("a bug in background work")
         self._values.put(_End(error))
 
     def deliver(self) -> None:
@@ -86,11 +96,17 @@ def _ignore(_values: list[Any]) -> None:
     """Default for work without values of interest."""
 
 
+def _raise(error: BaseException) -> None:
+    """Default for work that fails only by a bug: the window tells it like any other."""
+    raise error
+
+
 class Work(QObject):
     """Starts jobs and delivers what they produce on the thread this object lives in."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._jobs: list[Job] = []
         self._threads: list[threading.Thread] = []
         self._timer = QTimer(self)
@@ -102,7 +118,7 @@ class Work(QObject):
         self,
         steps: Steps,
         *,
-        on_error: Callable[[BaseException], None],
+        on_error: Callable[[BaseException], None] = _raise,
         on_values: Callable[[list[Any]], None] = _ignore,
         on_done: Callable[[], None] = lambda: None,
     ) -> Job:

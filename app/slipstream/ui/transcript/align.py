@@ -4,12 +4,15 @@ Both are walked side by side. Exact for plain text and code; a character referen
 counts as its first character, and markup as nothing.
 """
 
+from __future__ import annotations
+
 import html
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from markdown_it.helpers import parseLinkDestination, parseLinkTitle
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _REFERENCE = re.compile(r"&#?\w{1,32};")
 _REACH = 80
@@ -115,6 +118,8 @@ class _Walk:
 
 def _after_destination(content: str, at: int) -> int:
     """The offset after ``(address "title")``, which starts at ``at``."""
+    from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+
     end = len(content)
     at = _after_space(content, at + 1)
     destination = parseLinkDestination(content, at, end)

@@ -118,6 +118,7 @@ class Block:
         gap: space above, in pixels at 100 % text size.
         boxes: shapes around it, outermost first.
         rows: the cells, if it is a table.
+        widths: of the columns in percent, if it is a part of a long table; empty: as they need.
         offsets: for each character of the text, where it stands in the raw text; -1 if nowhere.
     """
 
@@ -128,6 +129,7 @@ class Block:
     gap: int = 8
     boxes: tuple[Box, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
+    widths: tuple[float, ...] = ()
     offsets: array[int] = field(compare=False, default_factory=partial(offsets_of, ()))
 
     @property

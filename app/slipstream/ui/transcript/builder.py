@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any
 
 from slipstream.ui.i18n import tr
-from slipstream.ui.transcript.blocks import Block, Box, BoxKind, Cell, Kind, Run, Style, offsets_of
+from slipstream.ui.transcript.blocks import (
+    LINE_BREAK,
+    Block,
+    Box,
+    BoxKind,
+    Cell,
+    Kind,
+    Run,
+    Style,
+    offsets_of,
+)
 from slipstream.ui.transcript.colours import chunk_starts, coloured
-from slipstream.ui.transcript.inline import inline_runs, raw_offsets
+from slipstream.ui.transcript.inline import inline_runs, raw_offsets, split_runs
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 COPY_CODE = "slipstream:code/"
 
@@ -19,22 +30,30 @@ _BULLET_HANG = 20
 _NUMBER_HANG = 28
 _TIGHT = 4
 _BULLETS = "•◦▪"
+# A paragraph that is longer than this goes on in a block of its own: the last block of a growing
+# text is read and laid out again with every token. Hardly any real paragraph is as long.
+_LONGEST_PARAGRAPH = 2000
+_REACH = 200  # characters in which a good place to part it is looked for
+_LONGEST_TABLE = 25  # rows; what is longer goes on in a table of its own, for the same reason
+_NARROWEST, _WIDEST = 4, 40  # characters; between these a column is as wide as its text
 _HEADING_GAPS = {Kind.HEADING1: 20, Kind.HEADING2: 18, Kind.HEADING3: 14, Kind.HEADING4: 12}
 
 References = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
-    """A code fence that is still open.
+class Inside:
+    """A block that goes on after a cut.
 
     Attributes:
-        opening: its first line.
-        key: where that line stands in the raw text.
+        opening: what must stand before the text that follows, so that it is read as a part of it.
+        key: where the block starts in the raw text.
+        widths: of the columns, if it is a table.
     """
 
     opening: str
     key: int
+    widths: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +81,15 @@ class Parsed:
         blocks: what to show.
         cuts: the starts of the top-level blocks.
         references: the link definitions that were met.
-        fence: the code fence that the text ends in, if it does.
-        code_cuts: places where that code can be cut.
+        inside: the last block, if it can be cut.
+        inner_cuts: the places for that.
     """
 
     blocks: list[Block] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     references: References = field(default_factory=dict)
-    fence: Fence | None = None
-    code_cuts: list[Cut] = field(default_factory=list)
+    inside: Inside | None = None
+    inner_cuts: list[Cut] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -83,7 +102,7 @@ class _List:
 class Builder:
     """Turns the flat tokens of markdown-it into blocks, keeping where in the nesting it is."""
 
-    def __init__(self, text: str, base: int, inside: Fence | None) -> None:
+    def __init__(self, text: str, base: int, inside: Inside | None) -> None:
         self.parsed = Parsed()
         self._base = base
         self._inside = inside
@@ -100,7 +119,8 @@ class Builder:
         self._marker = ""
         self._rows: list[list[Cell]] = []
         self._cell: tuple[str, bool] | None = None
-        self._row_line = 0
+        self._row_lines: list[int] = []
+        self._outermost = False
         self._cell_at = 0
 
     def take(self, token: Token) -> None:
@@ -114,6 +134,7 @@ class Builder:
     def _cut(self, lines: list[int]) -> None:
         start, end = self._at(lines[0]), self._at(self._end)
         self.parsed.cuts.append(Cut(start, end, len(self.parsed.blocks), self._end))
+        self.parsed.inner_cuts = []
         self._end = lines[1]
 
     def _at(self, line: int) -> int:
@@ -154,6 +175,26 @@ class Builder:
         offsets = raw_offsets(children, token.content, raw, self._at(first), lead)
         self._emit(self._kind, inline_runs(children), offsets=offsets)
         self._gap = 8
+        if token.level == 1 and self._kind is Kind.PARAGRAPH:
+            self._part_paragraph(first)
+
+    def _part_paragraph(self, line: int) -> None:
+        if self._inside is not None:
+            self.parsed.blocks[-1] = replace(self.parsed.blocks[-1], gap=0)
+        self._inside = None
+        while place := _parting(self.parsed.blocks[-1]):
+            block = self.parsed.blocks.pop()
+            at = block.offsets[place]
+            head, tail = split_runs(block.runs, place)
+            self.parsed.blocks += (
+                replace(block, runs=head, offsets=block.offsets[:place]),
+                replace(block, runs=tail, offsets=block.offsets[place:], gap=0),
+            )
+            self._cut_inside(Inside("", at), at, len(self.parsed.blocks) - 1, line)
+
+    def _cut_inside(self, inside: Inside, at: int, blocks: int, line: int) -> None:
+        self.parsed.inside = inside
+        self.parsed.inner_cuts.append(Cut(at, at, blocks, line))
 
     def _on_hr(self, _: Token) -> None:
         self._flush_marker()
@@ -217,7 +258,7 @@ class Builder:
         lines = _code_lines(token)
         closed = last - first - 1 > len(lines)
         complete = closed or token.content.endswith("\n")
-        fence = self._inside or Fence(self._lines[first], self._at(first))
+        fence = self._inside or Inside(f"{self._lines[first]}\n", self._at(first))
         if self._inside is None:
             self._label(token.info.strip(), fence.key)
         self._inside = None
@@ -226,12 +267,10 @@ class Builder:
         language = token.info.strip().split(" ")[0].lower()
         self._code(lines or [""], language, fence.key, first + 1, complete=complete)
 
-    def _mark_open(self, fence: Fence, lines: list[str], first: int) -> None:
+    def _mark_open(self, fence: Inside, lines: list[str], first: int) -> None:
         before = len(self.parsed.blocks)
-        self.parsed.fence = fence
         for index in chunk_starts(lines):
-            at = self._at(first + index)
-            self.parsed.code_cuts.append(Cut(at, at, before + index, first + index))
+            self._cut_inside(fence, self._at(first + index), before + index, first + index)
 
     def _label(self, info: str, key: int) -> None:
         copy = Run(tr("Copy"), Style.MUTED, f"{COPY_CODE}{key}")
@@ -256,13 +295,14 @@ class Builder:
 
     # Tables
 
-    def _on_table_open(self, _: Token) -> None:
+    def _on_table_open(self, token: Token) -> None:
         self._flush_marker()
-        self._rows = []
+        self._rows, self._row_lines = [], []
+        self._outermost = token.level == 0
 
     def _on_tr_open(self, token: Token) -> None:
         self._rows.append([])
-        self._row_line = token.map[0] if token.map else 0
+        self._row_lines.append(token.map[0] if token.map else 0)
         self._cell_at = 0
 
     def _on_th_open(self, token: Token) -> None:
@@ -285,18 +325,63 @@ class Builder:
 
     def _on_tr_close(self, _: Token) -> None:
         """Cells beyond the last column, which Markdown drops, join the last one."""
-        row = self._lines[self._row_line]
+        row = self._lines[self._row_lines[-1]]
         rest = row[self._cell_at :].strip(" \t|")
         if rest:
             last = self._rows[-1][-1]
-            at = self._at(self._row_line) + row.index(rest, self._cell_at)
+            at = self._at(self._row_lines[-1]) + row.index(rest, self._cell_at)
             runs = (*last.runs, Run(f" | {rest}"))
             offsets = last.offsets + offsets_of([-1] * 3) + offsets_of(range(at, at + len(rest)))
             self._rows[-1][-1] = replace(last, runs=runs, offsets=offsets)
 
     def _on_table_close(self, _: Token) -> None:
+        rows, lines = self._rows, self._row_lines
+        inside, self._inside = self._inside, None
+        self._gap = 8 if inside is None else 0
+        if inside is not None:  # its head was there only to be read
+            rows, lines = rows[1:], lines[1:]
+        elif self._outermost and len(rows) > _LONGEST_TABLE:
+            head = "".join(f"{line}\n" for line in self._lines[lines[0] : lines[0] + 2])
+            inside = Inside(head, self._at(lines[0]), _widths(rows[:_LONGEST_TABLE]))
+        self._table(rows, lines, inside)
         self._gap = 8
-        self._emit(Kind.TABLE, rows=tuple(tuple(row) for row in self._rows))
+
+    def _table(self, rows: list[list[Cell]], lines: list[int], inside: Inside | None) -> None:
+        if inside is None:
+            self._emit(Kind.TABLE, rows=tuple(map(tuple, rows)))
+            return
+        for start in range(0, len(rows), _LONGEST_TABLE):
+            if start:
+                at, blocks = self._at(lines[start]), len(self.parsed.blocks)
+                self._cut_inside(inside, at, blocks, lines[start])
+            part = tuple(map(tuple, rows[start : start + _LONGEST_TABLE]))
+            self._emit(Kind.TABLE, rows=part, widths=inside.widths)
+            self._gap = 0
+
+
+def _widths(rows: list[list[Cell]]) -> tuple[float, ...]:
+    """Widths of columns, in percent, that suit the text of these rows."""
+    longest = [
+        max(min(sum(len(run.text) for run in cell.runs), _WIDEST) for cell in column)
+        for column in zip(*rows, strict=True)
+    ]
+    shares = [max(length, _NARROWEST) for length in longest]
+    return tuple(100 * share / sum(shares) for share in shares)
+
+
+def _parting(block: Block) -> int | None:
+    """Where to part a paragraph: before a word of plain text, which can start nothing else."""
+    text = block.text
+    if len(text) <= _LONGEST_PARAGRAPH + _REACH:
+        return None
+    plain = [run.style is Style.PLAIN and not run.href for run in block.runs for _ in run.text]
+    words = [
+        place
+        for place in range(_LONGEST_PARAGRAPH, _LONGEST_PARAGRAPH + _REACH)
+        if text[place].isalpha() and plain[place] and plain[place - 1]
+    ]
+    spaced = (place for place in words if text[place - 1] in (" ", LINE_BREAK))
+    return next(spaced, words[0] if words else None)
 
 
 def _code_lines(token: Token) -> list[str]:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-
-from pygments.lexer import Lexer
-from pygments.token import Token, _TokenType
+from typing import TYPE_CHECKING
 
 from slipstream.ui.transcript.blocks import Run
+
+if TYPE_CHECKING:
+    # Pygments takes longer to import than the window may wait.
+    from pygments.lexer import Lexer
+    from pygments.token import _TokenType
 
 # A chunk ends before a line that starts a new top-level statement, or when it is long.
 _CHUNK_LEAST = 10
@@ -24,25 +27,33 @@ _USUAL = (
     "typescript",
     "rust",
     "java",
+    "go",
+    "csharp",
+    "php",
+    "ruby",
+    "css",
+    "yaml",
+    "kotlin",
+    "swift",
 )
 
-_NAMES: dict[_TokenType, str] = {
-    Token.Comment: "comment",
-    Token.Keyword: "keyword",
-    Token.Keyword.Constant: "number",
-    Token.Operator.Word: "keyword",
-    Token.Literal.String: "string",
-    Token.Literal.Number: "number",
-    Token.Name.Function: "name",
-    Token.Name.Class: "name",
-    Token.Name.Decorator: "name",
-    Token.Name.Tag: "keyword",
-    Token.Name.Attribute: "name",
-    Token.Name.Builtin: "number",
-    Token.Generic.Deleted: "deleted",
-    Token.Generic.Inserted: "string",
-    Token.Generic.Heading: "keyword",
-    Token.Generic.Subheading: "keyword",
+_NAMES = {
+    "Comment": "comment",
+    "Keyword": "keyword",
+    "Keyword.Constant": "number",
+    "Operator.Word": "keyword",
+    "Literal.String": "string",
+    "Literal.Number": "number",
+    "Name.Function": "name",
+    "Name.Class": "name",
+    "Name.Decorator": "name",
+    "Name.Tag": "keyword",
+    "Name.Attribute": "name",
+    "Name.Builtin": "number",
+    "Generic.Deleted": "deleted",
+    "Generic.Inserted": "string",
+    "Generic.Heading": "keyword",
+    "Generic.Subheading": "keyword",
 }
 
 LIGHT_CODE = {
@@ -64,7 +75,7 @@ DARK_CODE = {
 
 
 def warm_up() -> Iterator[None]:
-    """Load the lexers of usual languages, which takes up to 70 ms each, before one is needed."""
+    """Load the lexers of usual languages, which takes up to 130 ms each, before one is needed."""
     for language in _USUAL:
         for _ in _tokens(language, "x = 1\n"):
             yield
@@ -102,7 +113,7 @@ def chunk_starts(lines: Sequence[str]) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _lexer(language: str) -> Lexer | None:
+def _lexer(language: str) -> "Lexer | None":
     from pygments.lexers import get_lexer_by_name
 
     if language not in _languages():
@@ -147,11 +158,9 @@ def _tokens(language: str, code: str) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=256)
-def _colour(kind: _TokenType) -> str:
-    for each in reversed(kind.split()):
-        if each in _NAMES:
-            return _NAMES[each]
-    return ""
+def _colour(kind: "_TokenType") -> str:
+    names = (_NAMES.get(".".join(each)) for each in reversed(kind.split()))
+    return next((name for name in names if name), "")
 
 
 def _add(line: list[Run], text: str, colour: str) -> None:

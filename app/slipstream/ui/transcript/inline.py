@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, repeat
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from slipstream.ui.transcript.align import inline_offsets
 from slipstream.ui.transcript.blocks import LINE_BREAK, Run, Style, offsets_of
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 LINK_SCHEMES = ("http", "https", "mailto")
 
@@ -43,7 +46,19 @@ def inline_runs(children: Sequence[Token]) -> tuple[Run, ...]:
     return tuple(runs)
 
 
+def split_runs(runs: Sequence[Run], place: int) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """The runs before and after this many characters."""
+    head, tail = [], []
+    for run in runs:
+        head.append(replace(run, text=run.text[: max(place, 0)]))
+        tail.append(replace(run, text=run.text[max(place, 0) :]))
+        place -= len(run.text)
+    return tuple(run for run in head if run.text), tuple(run for run in tail if run.text)
+
+
 def _append(runs: list[Run], run: Run) -> None:
+    if not run.text:
+        return
     if runs and runs[-1].style == run.style and runs[-1].href == run.href:
         run = Run(runs.pop().text + run.text, run.style, run.href)
     runs.append(run)

@@ -3,26 +3,37 @@
 HTML is text, a link needs http, https or mailto, and no text is lost.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-
-from slipstream.ui.transcript.builder import Builder, Fence, Parsed, References
+from slipstream.ui.transcript import colours
+from slipstream.ui.transcript.builder import Builder, Inside, Parsed, References
 from slipstream.ui.transcript.inline import may_link
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
-def _markdown() -> MarkdownIt:
+
+@lru_cache(maxsize=1)
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # takes longer to import than the window may wait
+
     made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     made.validateLink = may_link  # type: ignore[method-assign]
     made.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return made
 
 
-_MARKDOWN = _markdown()
+def warm_up() -> Iterator[None]:
+    """Load what reading Markdown and colouring code need, before a reply needs it."""
+    parse("a")
+    yield
+    yield from colours.warm_up()
 
 
 def parse(
-    text: str, base: int = 0, references: References | None = None, inside: Fence | None = None
+    text: str, base: int = 0, references: References | None = None, inside: Inside | None = None
 ) -> Parsed:
     """Markdown to blocks.
 
@@ -30,13 +41,13 @@ def parse(
         text: the Markdown, or a part of one that starts at a cut.
         base: where the part starts in the whole text.
         references: link definitions of the parts before.
-        inside: the open code fence that the part continues.
+        inside: the block that the part continues.
     """
     if inside is not None:
-        text = f"{inside.opening}\n{text}"
-        base -= len(inside.opening) + 1
+        text = inside.opening + text
+        base -= len(inside.opening)
     env: dict[str, Any] = {"references": dict(references or {})}
-    tokens = _MARKDOWN.parse(text, env)
+    tokens = _markdown().parse(text, env)
     builder = Builder(text, base, inside)
     for token in tokens:
         builder.take(token)

@@ -42,6 +42,14 @@ class Message:
     number: int
     entries: list[Entry] = field(default_factory=list)
 
+    @property
+    def unread(self) -> int:
+        """How many characters of it are left out so far."""
+        return 0
+
+    def read(self, most: int) -> None:
+        """Take in up to so many characters more."""
+
     def blocks(self) -> list[Block]:
         """What to show."""
         raise NotImplementedError
@@ -96,8 +104,20 @@ class Reply(Message):
     can_regenerate: bool = False
     _thinking_since: float | None = None
 
+    @property
+    def unread(self) -> int:
+        """How many characters of it are left out so far."""
+        return self.answer.unread
+
+    def read(self, most: int) -> None:
+        """Take in up to so many characters more."""
+        if self.answer.unread:
+            self.answer.read(most)
+            if not self.answer.unread:
+                self.answer.finish()
+
     def add_text(self, text: str, spans: Iterable[tuple[int, bool]]) -> None:
-        """Append to the answer.
+        """Append to the answer what is to be read later.
 
         Args:
             text: Markdown.
@@ -105,7 +125,7 @@ class Reply(Message):
         """
         for length, drafted in spans:
             self.drafted += bytes([drafted]) * length
-        self.answer.feed(text)
+        self.answer.add(text)
         missing = len(self.answer.text) - len(self.drafted)
         self.drafted += bytes(max(missing, 0))
 
@@ -120,6 +140,7 @@ class Reply(Message):
             self.end_thinking()
             spans = [(len(piece.text), piece.source is Source.DRAFTER) for piece in said]
             self.add_text("".join(piece.text for piece in said), spans)
+            self.answer.read(self.answer.unread)
 
     def end_thinking(self) -> None:
         """The thinking is over: note how long it took."""
@@ -177,7 +198,8 @@ class Reply(Message):
         runs = [Run(speed, Style.BOLD | Style.ACCENT)] if speed else []
         if dot:
             runs.append(Run(dot + others))
-        runs += [Run("\t"), Run(tr("Copy"), Style.MUTED, COPY)]
+        # The spaces keep the actions off a line that is almost full; otherwise they wrap together.
+        runs += [Run("    \t"), Run(tr("Copy"), Style.MUTED, COPY)]
         if self.can_regenerate:
-            runs += [Run("    "), Run(tr("Regenerate"), Style.MUTED, REGENERATE)]
+            runs += [Run("\u00a0" * 4), Run(tr("Regenerate"), Style.MUTED, REGENERATE)]
         return [Block(Kind.FOOTER, tuple(runs))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QByteArray, QEvent, QMargins, QMimeData, Qt, QUrl
+from PySide6.QtCore import QByteArray, QEvent, QMargins, QMimeData, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
     QMouseEvent,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from slipstream.ui.theme import Theme
 from slipstream.ui.transcript.copying import selected_text
-from slipstream.ui.transcript.styles import COLUMN
+from slipstream.ui.transcript.styles import COLUMN, FAR
 
 SIDE = 24  # least space beside the column, in pixels
 _TAB = 32  # pixels at 100 % text size
@@ -34,11 +34,14 @@ class Page(QTextBrowser):
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAutoFillBackground(True)
+        # Only of an opaque area Qt moves the picture when it scrolls, instead of painting all anew.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setOpenLinks(False)
         self.setUndoRedoEnabled(False)
         self.setLineWrapMode(QTextEdit.LineWrapMode.FixedPixelWidth)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._beside = False
+        self.document().documentLayout().update.connect(self._on_text_changed)
 
     def column(self, percent: int) -> int:
         """The width that the column should have now, in pixels; ``percent`` is the text size."""
@@ -82,7 +85,6 @@ class Page(QTextBrowser):
             finally:
                 edit.endEditBlock()
             self._select(anchor, position)
-        self.viewport().update()
 
     @contextmanager
     def reading_on(self) -> Iterator[None]:
@@ -97,6 +99,12 @@ class Page(QTextBrowser):
         """Show the last line."""
         bar = self.verticalScrollBar()
         bar.setValue(bar.maximum())
+
+    def _on_text_changed(self, area: QRectF) -> None:
+        """Paint what lies under and around the changed text, too."""
+        top = max(area.top() - self.verticalScrollBar().value() - FAR, 0)
+        height = min(area.height() + 2 * FAR, self.viewport().height())
+        self.viewport().update(0, int(top), self.viewport().width(), int(height))
 
     def _select(self, anchor: int, position: int) -> None:
         cursor = self.textCursor()

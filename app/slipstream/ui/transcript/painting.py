@@ -14,10 +14,8 @@ from PySide6.QtGui import QColor, QPainter, QTextBlock, QTextLine
 
 from slipstream.ui.transcript.blocks import Box, BoxKind, Kind
 from slipstream.ui.transcript.message import Message, Reply
-from slipstream.ui.transcript.styles import PADDING, Styles
+from slipstream.ui.transcript.styles import FAR, PADDING, Styles
 from slipstream.ui.transcript.writer import Entry, Tint
-
-_FAR = 40.0  # further than any rounded corner reaches
 
 
 @dataclass
@@ -43,14 +41,14 @@ def paint(
         painter: paints in the document's coordinates.
         messages: all messages.
         styles: measures and colours.
-        view: the visible part of the document.
-        first: position in the document of the first visible character.
+        view: the part of the document to paint.
+        first: position in the document of the first character there.
         tint: show which characters the drafter supplied.
     """
     found = _Found()
     for message, entry in _entries_from(messages, first):
         top, bottom = _extent(entry)
-        if top > view.bottom() + _FAR:
+        if top > view.bottom() + FAR:
             break
         # Keeps the shaped glyphs: drawing the same lines again takes a third less time.
         entry.first.layout().setCacheEnabled(True)
@@ -111,10 +109,10 @@ def _sides(box: Box, block: QTextBlock, styles: Styles) -> tuple[float, float]:
 def _tint(entry: Entry, drafted: bytearray, styles: Styles) -> tuple[QRectF, ...]:
     """The tinted areas of an entry, from its origin. Kept until its text or its width changes."""
     kept = entry.tint
-    if kept is None or kept.block is not entry.block or kept.column != styles.column:
+    if kept is None or kept.column != styles.column:
         origin = _origin(entry.first)
         areas = tuple(area.translated(-origin) for area in _tinted_areas(entry, drafted))
-        kept = entry.tint = Tint(entry.block, styles.column, areas)
+        kept = entry.tint = Tint(styles.column, areas)
     return kept.areas
 
 
@@ -136,15 +134,18 @@ def _tinted(
     height = block.blockFormat().lineHeight()
     origin = _origin(block)
     for start, end in drafted_ranges(text, offsets, drafted):
-        for number in range(layout.lineCount()):
-            line = layout.lineAt(number)
+        line = layout.lineForTextPosition(start)
+        while line.isValid() and line.textStart() < end:
             first = max(start, line.textStart())
             last = min(end, line.textStart() + line.textLength())
-            if first >= last:
-                continue
-            left, right = _x(line, first), _x(line, last)
-            top = origin.y() + number * height
-            yield QRectF(origin.x() + left, top + 2, right - left, height - 2)
+            number = line.lineNumber()
+            if first < last:
+                left, right = _x(line, first), _x(line, last)
+                top = origin.y() + number * height
+                yield QRectF(origin.x() + left, top + 2, right - left, height - 2)
+            if number + 1 == layout.lineCount():
+                break
+            line = layout.lineAt(number + 1)
 
 
 def _origin(block: QTextBlock) -> QPointF:

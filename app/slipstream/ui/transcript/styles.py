@@ -24,6 +24,7 @@ from slipstream.ui.transcript.blocks import LINE_BREAK, Block, Box, BoxKind, Kin
 from slipstream.ui.transcript.colours import DARK_CODE, LIGHT_CODE
 
 COLUMN = 694  # widest text column, in pixels at 100 % text size
+FAR = 60  # pixels; padding and rounded corners of boxes reach less far beyond their text
 CHROME = int(QTextFormat.Property.UserProperty) + 1  # marks what copying leaves out
 
 _MESSAGE_GAP = 18
@@ -191,7 +192,10 @@ class Styles:
         made.setTopMargin(self.px(_space(before, block, starts=starts)))
         made.setLeftMargin(self.px(block.indent))
         columns = len(block.rows[0])
-        made.setColumnWidthConstraints([QTextLength()] * columns)
+        made.setColumnWidthConstraints(
+            [QTextLength(QTextLength.Type.PercentageLength, width) for width in block.widths]
+            or [QTextLength()] * columns
+        )
         return made
 
     def cell_format(self, align: str) -> QTextBlockFormat:

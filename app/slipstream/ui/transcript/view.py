@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from PySide6.QtCore import QPoint, QRectF, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from slipstream.engine.events import Piece
@@ -13,7 +14,6 @@ from slipstream.ui.i18n import tr
 from slipstream.ui.theme import LIGHT, Theme
 from slipstream.ui.transcript import painting
 from slipstream.ui.transcript.builder import COPY_CODE
-from slipstream.ui.transcript.colours import warm_up
 from slipstream.ui.transcript.message import (
     COPY,
     FOLD,
@@ -26,13 +26,9 @@ from slipstream.ui.transcript.message import (
 from slipstream.ui.transcript.page import Page
 from slipstream.ui.transcript.styles import Styles
 from slipstream.ui.transcript.writer import ACTION, Writer
-from slipstream.ui.work import Work
 
-_WARM_UP_MS = 500  # after the window came up
-
-
-def _give_up(error: BaseException) -> None:
-    raise error
+_SLICE = 1000  # characters that are read and written in about half a frame
+_LEAST = 100  # of them, what a message costs however short it is
 
 
 class Transcript(Page):
@@ -56,8 +52,10 @@ class Transcript(Page):
         self._percent = 100
         self._tint = False
         self._messages: list[Message] = []
-        self._work = Work(self)
-        self._warm = False
+        self._left = 0  # the first messages, so many, are not written yet, or not completely
+        self._filling = False
+        self._next_slice = QTimer(self, singleShot=True, interval=0)
+        self._next_slice.timeout.connect(self._write_slice)
         self._rebuild()
 
     # What is shown
@@ -65,7 +63,20 @@ class Transcript(Page):
     def clear(self) -> None:
         """Remove all messages."""
         self._messages = []
+        self._left = 0
         self._rebuild()
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """Fill the empty page: the end is shown at once, what is before it little by little."""
+        self._filling = True
+        try:
+            yield
+        finally:
+            self._filling = False
+            self._left = len(self._messages)
+            self._write_slice()
+            self.scroll_to_end()
 
     def add_user(self, text: str) -> None:
         """Add what the user wrote, and show it."""
@@ -99,7 +110,6 @@ class Transcript(Page):
             len(self._messages), reasoning=reasoning, seconds_thinking=seconds_thinking, note=note
         )
         reply.add_text(text, spans)
-        reply.answer.finish()
         self._add(reply)
 
     def begin_reply(self) -> None:
@@ -196,17 +206,49 @@ class Transcript(Page):
         self._show(message)
 
     def _show(self, message: Message) -> None:
+        if self._filling:
+            return
+        if message.number >= self._left:
+            message.read(message.unread)
         with self.editing():
             self._write(message)
 
     def _write(self, message: Message) -> None:
-        before = self._messages[message.number - 1].entries[-1] if message.number else self._start
-        self._writer.update(message.entries, message.blocks(), before, message.number)
+        number = message.number
+        before = self._messages[number - 1].entries if number else []
+        after = self._messages[number + 1].entries if number + 1 < len(self._messages) else []
+        previous = before[-1] if before else self._start
+        self._writer.update(message.entries, message.blocks(), previous, number)
+        if after:
+            self._writer.space_again(after[0], message.entries[-1], starts=True)
+
+    def _write_slice(self) -> None:
+        """Write some of the messages that are left, the newest first."""
+        bar = self.verticalScrollBar()
+        below = bar.maximum() - bar.value()
+        room = _SLICE
+        with self.editing():
+            while self._left and room > 0:
+                message = self._messages[self._left - 1]
+                unread = message.unread
+                message.read(room)
+                self._write(message)
+                room -= unread + _LEAST
+                if not message.unread:
+                    self._left -= 1
+        bar.setValue(bar.maximum() - below)
+        if self._left:
+            self._next_slice.start()
+
+    @property
+    def _written(self) -> list[Message]:
+        return [message for message in self._messages if message.entries]
 
     def _rebuild(self) -> None:
         """Write everything anew: the look changed."""
+        written = self._written
         with self.reading_on():
-            for message in self._messages:
+            for message in written:
                 message.entries = []
             self._styles = Styles(self._theme, self._percent, self.column(self._percent))
             self.empty(self._theme, self._percent)
@@ -214,7 +256,7 @@ class Transcript(Page):
             self._writer = Writer(self.document(), self._styles)
             with self.editing():
                 self._start = self._writer.start()
-                for message in self._messages:
+                for message in written:
                     self._write(message)
 
     def _refit(self, column: int) -> None:
@@ -222,20 +264,11 @@ class Transcript(Page):
         self._styles.column = column
         before = self._start
         with self.editing():
-            for message in self._messages:
+            for message in self._written:
                 self._writer.refit(message.entries, before)
                 before = message.entries[-1]
 
-    def _warm_up(self) -> None:
-        self._work.start(lambda _: warm_up(), on_error=_give_up)
-
     # What Qt calls
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: D102, N802
-        super().showEvent(event)
-        if not self._warm:
-            self._warm = True
-            QTimer.singleShot(_WARM_UP_MS, self, self._warm_up)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
         column = self.column(self._percent)
@@ -247,12 +280,14 @@ class Transcript(Page):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: D102, N802
         scrolled = self.verticalScrollBar().value()
-        view = QRectF(self.viewport().rect()).translated(0, scrolled)
-        first = self.cursorForPosition(QPoint(self.viewport().width() // 2, 0)).position()
-        painter = QPainter(self.viewport())
-        painter.translate(0, -scrolled)
-        painting.paint(painter, self._messages, self._styles, view, first, tint=self._tint)
-        painter.end()
+        area = event.rect()
+        view = QRectF(area).translated(0, scrolled)
+        first = self.cursorForPosition(QPoint(self.viewport().width() // 2, area.top())).position()
+        # Ended also if painting fails: Qt ends the process if a painter outlives its event.
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(area, QColor(self._theme.page))
+            painter.translate(0, -scrolled)
+            painting.paint(painter, self._written, self._styles, view, first, tint=self._tint)
         super().paintEvent(event)
 
     def _on_link(self, url: QUrl) -> None:

@@ -16,9 +16,8 @@ ACTION = "slipstream:"  # links of our own; Markdown cannot make one
 
 @dataclass(frozen=True, slots=True)
 class Tint:
-    """The areas of an entry that the drafter supplied, and what they were computed for."""
+    """The areas of an entry that the drafter supplied, in a column of this width."""
 
-    block: Block
     column: float
     areas: tuple[QRectF, ...]
 
@@ -31,7 +30,7 @@ class Entry:
         block: what it shows.
         first, last: the document's blocks it lies in; they differ for a table only.
         table: the table, if it is one.
-        tint: its tinted areas, once they were painted.
+        tint: its tinted areas, once they were painted; None again when its text changes.
     """
 
     block: Block
@@ -89,17 +88,18 @@ class Writer:
             made.append(anchor)
         entries[start:stop] = made
         if after:
-            self._space_again(entries[start + len(made)], anchor, starts=not start and not made)
+            self.space_again(entries[start + len(made)], anchor, starts=not start and not made)
 
     def refit(self, entries: Sequence[Entry], before: Entry) -> None:
         """Give those blocks a new format whose format depends on the column's width."""
         starts = True
         for entry in entries:
             if entry.block.kind in (Kind.USER, Kind.CODE_LABEL, Kind.FOOTER):
-                self._space_again(entry, before, starts=starts)
+                self.space_again(entry, before, starts=starts)
             before, starts = entry, False
 
-    def _space_again(self, entry: Entry, before: Entry, *, starts: bool) -> None:
+    def space_again(self, entry: Entry, before: Entry, *, starts: bool) -> None:
+        """Give an entry that now follows ``before`` the format for that."""
         if entry.table is not None:
             made = self.styles.table_format(before.block, entry.block, starts=starts)
             entry.table.setFormat(made)
@@ -167,6 +167,7 @@ class Writer:
         """Add to an entry what the new block has more; False if that is not how they differ."""
         if replace(block, runs=(), rows=()) != replace(entry.block, runs=(), rows=()):
             return False
+        entry.tint = None
         if entry.table is not None:
             return self._grow_table(entry, entry.table, block)
         more = _more(entry.block.runs, block.runs)
@@ -197,6 +198,8 @@ def _common(entries: Sequence[Entry], blocks: Sequence[Block]) -> int:
         if entry.block is not block:
             if entry.block != block:
                 break
+            if block.rows or entry.block.offsets != block.offsets:
+                entry.tint = None
             entry.block = block
         count += 1
     return count

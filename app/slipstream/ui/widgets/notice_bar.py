@@ -1,18 +1,20 @@
 """The one door for messages to the user: a sentence, the facts on demand, one button that helps."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from slipstream.errors import Fact, SlipstreamError
+from slipstream.errors import SlipstreamError
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.labels import label
-from slipstream.ui.wording import facts_text
+from slipstream.words import facts_lines
+
+_LOG_LINES = 8
 
 
 class Level(StrEnum):
@@ -30,14 +32,14 @@ class Notice:
     Attributes:
         text: a sentence or two.
         level: how it looks.
-        facts: what is known, shown on demand.
+        details: what is known, line by line, shown on demand.
         button: words on the button that helps; empty for none.
         act: what the button does.
     """
 
     text: str
     level: Level = Level.INFO
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
     button: str = ""
     act: Callable[[], None] | None = None
 
@@ -48,16 +50,26 @@ def notice_of(
     """The notice for something that was raised; what is not a SlipstreamError is a bug of ours."""
     if isinstance(error, SlipstreamError):
         text = f"{error.message} {error.action}"
-        return Notice(text, Level.ERROR, error.facts, button, act)
+        return Notice(text, Level.ERROR, _details(error), button, act)
     text = tr(
         "Something went wrong inside Slipstream. Your chats are safe; the log has the details."
     )
-    facts: dict[str, Fact] = {"error": f"{type(error).__name__}: {error}"}
-    return Notice(text, Level.ERROR, facts, button, act)
+    return Notice(text, Level.ERROR, (f"{type(error).__name__}: {error}",), button, act)
+
+
+def _details(error: SlipstreamError) -> tuple[str, ...]:
+    """The facts, and below them the end of the engine's log."""
+    log = str(error.facts.get("log") or "")
+    return (*facts_lines(error), *log.splitlines()[-_LOG_LINES:])
 
 
 class NoticeBar(QFrame):
-    """Shows the newest notice until it is dismissed, acted on or replaced."""
+    """Shows the newest notice until it is dismissed, acted on or replaced.
+
+    Attributes:
+        notice: what it shows; None for nothing.
+        details: the button that shows the details.
+    """
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,12 +77,12 @@ class NoticeBar(QFrame):
         self.notice: Notice | None = None
         self._text = label("", wrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._facts = label("", "small", wrap=True)
-        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._details = QPushButton(tr("Details"))
-        self._details.setProperty("kind", "link")
-        self._details.setCheckable(True)
-        self._details.toggled.connect(self._facts.setVisible)
+        self._lines = label("", "small", wrap=True)
+        self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.details = QPushButton(tr("Details"))
+        self.details.setProperty("kind", "link")
+        self.details.setCheckable(True)
+        self.details.toggled.connect(self._lines.setVisible)
         self._button = QPushButton()
         self._button.clicked.connect(self.act)
         close = QPushButton()
@@ -81,23 +93,23 @@ class NoticeBar(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self._text, 1)
-        for each in (self._details, self._button, close):
+        for each in (self.details, self._button, close):
             row.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 8, 8, 8)
         column.setSpacing(4)
         column.addLayout(row)
-        column.addWidget(self._facts)
+        column.addWidget(self._lines)
         self.clear()
 
     def show_notice(self, notice: Notice) -> None:
         """Show ``notice`` in place of the last one."""
         self.notice = notice
         self._text.setText(notice.text)
-        self._facts.setText(facts_text(notice.facts))
-        self._details.setChecked(False)
-        self._details.setVisible(bool(notice.facts))
-        self._facts.setVisible(False)
+        self._lines.setText("\n".join(notice.details))
+        self.details.setChecked(False)
+        self.details.setVisible(bool(notice.details))
+        self._lines.setVisible(False)
         self._button.setText(notice.button)
         self._button.setVisible(bool(notice.button))
         self.setAccessibleName(notice.text)
@@ -105,6 +117,16 @@ class NoticeBar(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self.setVisible(True)
+
+    @property
+    def details_text(self) -> str:
+        """The details, as far as they are shown."""
+        return self._lines.text() if self._lines.isVisible() else ""
+
+    def withdraw(self, notice: Notice) -> None:
+        """Show ``notice`` no more, if it is still there."""
+        if notice is self.notice:
+            self.clear()
 
     def clear(self) -> None:
         """Show nothing."""

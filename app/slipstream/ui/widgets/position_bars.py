@@ -41,10 +41,12 @@ class PositionBars(QWidget):
         return QSize(120, self._look.px(96))
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: D102, N802
-        if not self._shares:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._shares:
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         count = len(self._shares)
         gap = _GAP if count <= 8 else 3
         width = min((self.width() - gap * (count - 1)) / count, self._look.px(86))

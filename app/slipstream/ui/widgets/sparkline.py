@@ -43,10 +43,12 @@ class Sparkline(QWidget):
         return QSize(120, self._look.px(56))
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: D102, N802
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint(painter, self._points())
+
+    def _paint(self, painter: QPainter, points: list[QPointF]) -> None:
         theme = self._look.theme
-        points = self._points()
         if len(points) < 2:
             painter.setPen(QPen(QColor(theme.border), 1))
             painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)

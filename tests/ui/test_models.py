@@ -1,0 +1,180 @@
+"""Which model runs: what the user opens stays theirs, and what does not work is told."""
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QTest
+
+from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say, send
+from slipstream import paths
+from slipstream.ui import models
+from slipstream.ui.app import Running
+from slipstream.ui.engine_control import Phase
+
+
+def ready(running: Running) -> bool:
+    return running.control.phase is Phase.READY
+
+
+def running_model(running: Running) -> Path | None:
+    loaded = running.control.loaded
+    return loaded.request.model if loaded is not None and ready(running) else None
+
+
+def test_a_model_comes_back_with_its_chat_and_its_way_to_speculate(
+    start: Start, until: Until, own_model: Path
+) -> None:
+    first = start()
+    first.window.begin("")
+    first.window.come_forward(str(own_model))
+    until(lambda: running_model(first) == own_model)
+    first.window.chat.speed.speculation_chosen.emit("dflash", 0)
+    until(lambda: bool(notice(first)))  # it has no such drafter, so nothing changes
+    first.window.chat.speed.speculation_chosen.emit("ngram", 5)
+    until(lambda: ready(first))
+    say(first, until, "Hello")
+    first.window.close()
+    first.end()
+    again = start()
+    again.window.begin("")
+    until(lambda: ready(again))
+    assert running_model(again) == own_model
+    assert again.control.loaded is not None
+    assert again.control.loaded.request.spec == "ngram"
+    assert again.control.loaded.spec.draft_tokens == 5
+
+
+def test_cancelling_a_change_while_a_reply_runs_goes_back_to_what_runs(
+    demo: Running, until: Until
+) -> None:
+    send(demo, LONG)
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    demo.window.chat.speed.speculation_chosen.emit("off", 0)
+    demo.window.chat.header.cancel_wanted.emit()
+    until(lambda: not demo.window.conversation.busy)
+    until(lambda: ready(demo), 5)
+    assert demo.window.chat.header.model_text.startswith(" Demo ▾")
+    assert demo.window.chat.speed.choice == "auto"
+    say(demo, until, "Hello")
+    assert "MTP, 3 draft tokens" in page_text(demo).split("Hello")[-1]
+
+
+def test_cancelling_a_load_that_began_leaves_no_engine_and_a_send_loads_again(
+    demo: Running, until: Until
+) -> None:
+    demo.window.chat.speed.speculation_chosen.emit("off", 0)
+    QTest.qWait(300)
+    demo.window.chat.header.cancel_wanted.emit()
+    until(lambda: demo.control.phase is not Phase.LOADING, 10)
+    say(demo, until, "Hello")
+    assert ready(demo)
+    assert "tok/s" in page_text(demo)
+
+
+def test_an_engine_that_dies_while_idle_is_told_and_a_send_restarts_it(
+    demo: Running, until: Until
+) -> None:
+    kill_engines()
+    until(lambda: bool(notice(demo)), 5)
+    assert demo.control.phase is Phase.FAILED
+    assert "not running" in demo.window.chat.header.model_text
+    shown = demo.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Restart"
+    assert "killed" in shown.text or "ended" in shown.text
+    phases: list[Phase] = []
+    demo.control.changed.connect(lambda: phases.append(demo.control.phase))
+    say(demo, until, "Hello")
+    assert Phase.LOADING in phases
+    assert "tok/s" in page_text(demo)
+    assert not notice(demo)
+
+
+def test_models_in_the_users_folders_are_offered_and_open(
+    demo: Running, until: Until, own_model: Path
+) -> None:
+    drafter = paths.resources() / "demo" / "dflash-Slipstream-Demo-3M-Q8_0.gguf"
+    shutil.copy(drafter, own_model.parent)
+    (own_model.parent / "notes.gguf").write_text("not a model")
+    demo.preferences.set("model_folders", (str(own_model.parent), "/nowhere"))
+    header = demo.window.chat.header
+    until(lambda: "In your folders" in header.offered())
+    assert header.offered() == ["Demo", "Demo small", "In your folders", "My Own 3M Q8_0"]
+    header.model_chosen.emit(str(own_model))
+    assert demo.window.chat.header.model_text.startswith(" My Own 3M Q8_0 · loading")
+    until(lambda: running_model(demo) == own_model)
+    assert header.model_text == " My Own 3M Q8_0 ▾"
+    until(lambda: "Opened before" in header.offered())
+    demo.preferences.set("model_folders", ())
+    until(lambda: "In your folders" not in header.offered())
+    assert header.offered() == ["Demo", "Demo small", "Opened before", "My Own 3M Q8_0"]
+
+
+def test_a_file_opened_before_that_is_gone_is_not_offered(
+    start: Start, until: Until, own_model: Path
+) -> None:
+    first = start()
+    first.window.begin(str(own_model))
+    until(lambda: running_model(first) == own_model)
+    first.window.close()
+    first.end()
+    own_model.unlink()
+    again = start()
+    again.window.begin("")
+    until(lambda: again.work.idle)
+    assert again.window.chat.header.offered() == ["Demo", "Demo small"]
+
+
+def test_a_shard_is_named_as_its_set(tmp_path: Path) -> None:
+    assert models.title(str(tmp_path / "Some-Model-7B-Q4_K_M-00001-of-00003.gguf")) == (
+        "Some Model 7B Q4_K_M"
+    )
+
+
+def test_a_dead_network_drive_does_not_stop_the_window(
+    start: Start, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = str(tmp_path / "dead")
+    waited: set[threading.Thread] = set()
+    whole = os.stat
+
+    def stat(path: object, *args: object, **more: object) -> os.stat_result:
+        if str(path).startswith(dead):
+            waited.add(threading.current_thread())
+            time.sleep(0.2)
+        return whole(path, *args, **more)  # type: ignore[arg-type]
+
+    first = start()
+    first.window.state = first.window.state.with_opened(Path(dead, "a.gguf"))
+    first.window.close()
+    first.end()
+    monkeypatch.setattr(os, "stat", stat)
+    running = start()
+    running.window.begin(str(Path(dead, "b.gguf")))
+    until(lambda: bool(notice(running)))
+    until(lambda: running.work.idle)
+    assert waited
+    assert threading.main_thread() not in waited
+
+
+def test_a_drafter_that_does_not_work_is_told_and_what_runs_instead(
+    demo: Running, until: Until, own_model: Path
+) -> None:
+    shipped = paths.resources() / "demo" / "dflash-Slipstream-Demo-3M-Q8_0.gguf"
+    broken = shipped.read_bytes().replace(b"blk.1.attn_norm.weight", b"blk.1.attn_mron.weight")
+    (own_model.parent / "dflash-My-Own-3M-Q8_0.gguf").write_bytes(broken)
+    told: list[str] = []
+    demo.window.chat.noticed.connect(lambda each: told.append(each.text))
+    demo.window.come_forward(str(own_model))
+    until(lambda: running_model(demo) == own_model)
+    demo.window.chat.speed.speculation_chosen.emit("dflash", 5)
+    until(lambda: ready(demo))
+    assert len(told) == 2
+    assert told[0].startswith("It did not work with 5 draft tokens (")
+    assert told[0].endswith("). Trying without a drafter.")
+    assert told[1].startswith("Running without a drafter: ")
+    assert "dflash-My-Own-3M-Q8_0.gguf" in told[1]
