@@ -1,5 +1,6 @@
 """An engine process from its start to its end, with the real engine and with bad ones."""
 
+import contextlib
 import http.server
 import os
 import signal
@@ -39,9 +40,13 @@ def launch(demo: Path) -> LaunchConfig:
 @pytest.fixture(autouse=True)
 def no_engine_is_left() -> Iterator[None]:
     yield
+    guardians = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if "guardian.py" in " ".join(child.cmdline()):
+                guardians.append(child)
     # A moment for processes that the system is still taking down.
-    _, alive = psutil.wait_procs(psutil.Process().children(), timeout=10.0)
-    left = [child for child in alive if "guardian.py" in " ".join(child.cmdline())]
+    _, left = psutil.wait_procs(guardians, timeout=10.0)
     for guardian in left:
         guardian.kill()
     assert not left
