@@ -168,7 +168,7 @@ def test_a_drafter_that_does_not_work_is_told_and_what_runs_instead(
     broken = shipped.read_bytes().replace(b"blk.1.attn_norm.weight", b"blk.1.attn_mron.weight")
     (own_model.parent / "dflash-My-Own-3M-Q8_0.gguf").write_bytes(broken)
     told: list[str] = []
-    demo.window.chat.noticed.connect(lambda each: told.append(each.text))
+    demo.window.news.noticed.connect(lambda each: told.append(each.text))
     demo.window.come_forward(str(own_model))
     until(lambda: running_model(demo) == own_model)
     demo.window.chat.speed.speculation_chosen.emit("dflash", 5)

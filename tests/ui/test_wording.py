@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
-from slipstream.engine.events import ReplyNumbers
+from slipstream.engine.events import FellBack, ReplyNumbers
 from slipstream.engine.requests import Loaded, LoadRequest
 from slipstream.ui import wording
 
@@ -61,3 +61,54 @@ def test_large_numbers_have_their_thousands_apart() -> None:
     assert wording.speed(63.44) == "63.4"
     assert wording.context_pill(4096) == "4k context"
     assert plain_spaces(wording.context_pill(5000)) == "5 000 context"
+
+
+ONE = SpecConfig(DrafterKind.MTP, draft_tokens=1)
+MIXED = SpecConfig(DrafterKind.MTP, draft_tokens=3, with_ngram=True)
+REASON = "The engine ended by itself."
+
+
+@pytest.mark.parametrize(
+    ("wanted", "now", "tried", "runs"),
+    [
+        (
+            MTP,
+            ONE,
+            "It did not work with 3 draft tokens (The engine ended by itself). "
+            "Trying with 1 draft token.",
+            "Running with 1 draft token: The engine ended by itself.",
+        ),
+        (
+            ONE,
+            PLAIN,
+            "It did not work with 1 draft token (The engine ended by itself). "
+            "Trying without a drafter.",
+            "Running without a drafter: The engine ended by itself.",
+        ),
+        (
+            MIXED,
+            MTP,
+            "It did not work with n-grams (The engine ended by itself). Trying without n-grams.",
+            "Running without n-grams: The engine ended by itself.",
+        ),
+        (
+            PLAIN,
+            PLAIN,
+            "It did not work with this much context (The engine ended by itself). "
+            "Trying with 8 192 tokens of context.",
+            "Running without a drafter and with 8 192 tokens of context: "
+            "The engine ended by itself.",
+        ),
+    ],
+)
+def test_each_rung_of_the_ladder_has_its_words(
+    wanted: SpecConfig, now: SpecConfig, tried: str, runs: str
+) -> None:
+    fall = FellBack(wanted, now, 8192, "engine_exited", REASON)
+    assert plain_spaces(wording.next_attempt(fall)) == tried
+    assert plain_spaces(wording.attempt_that_works(fall)) == runs
+
+
+def test_a_reply_whose_way_is_not_known_has_a_line_all_the_same() -> None:
+    line = wording.speed_line(ReplyNumbers(tokens=2, tokens_per_second=3.0), None, "stop")
+    assert line == "3.0 tok/s · 2 tokens · first token 0.00 s"

@@ -1,30 +1,27 @@
 """The chat page: transcript, composer, model, speed. It wires parts together, nothing else."""
 
-from functools import partial
-
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from slipstream.chats.records import Message
-from slipstream.engine.events import FellBack, Finished, Piece, ReplyNumbers
-from slipstream.errors import SlipstreamError
+from slipstream.engine.events import Finished, Piece, ReplyNumbers
 from slipstream.ui import models
 from slipstream.ui.answering import numbers_of, spec_of, text_runs
 from slipstream.ui.composer import Composer
-from slipstream.ui.conversation import Conversation, Reply
+from slipstream.ui.conversation import Conversation
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.header import Header
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
-from slipstream.ui.models import Selection
+from slipstream.ui.reply import Reply
 from slipstream.ui.speed_panel import SpeedPanel
 from slipstream.ui.transcript import Transcript
 from slipstream.ui.transcript.styles import COLUMN
 from slipstream.ui.welcome import Welcome
-from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
-from slipstream.ui.wording import attempt_that_works, choice_name, next_attempt, speed_line
+from slipstream.ui.widgets.notice_bar import Notice, notice_of
+from slipstream.ui.wording import choice_name, speed_line
 
 _MARGIN = 24  # as the transcript has it
 
@@ -34,12 +31,10 @@ class ChatPage(QWidget):
 
     Attributes:
         noticed: a Notice for the user.
-        withdrawn: a Notice that is no longer true.
         speed_toggled, tint_toggled: what the user wants shown.
     """
 
     noticed = Signal(object)
-    withdrawn = Signal(object)
     speed_toggled = Signal(bool)
     tint_toggled = Signal(bool)
 
@@ -60,8 +55,6 @@ class ChatPage(QWidget):
         self.speed = SpeedPanel(look)
         self._pages = QStackedWidget()
         self._used = 0  # tokens of context
-        self._trouble: Notice | None = None  # that a model which is loaded ends
-        self._fall: FellBack | None = None  # the last one of the load that runs
         self._column = QVBoxLayout()
         self._lay_out()
         self._connect_parts()
@@ -129,38 +122,6 @@ class ChatPage(QWidget):
     def _on_model_loaded(self) -> None:
         self._conversation.remember_model(self._desk.selection)
         self._refresh_context()
-        if self._trouble is not None:
-            self.withdrawn.emit(self._trouble)
-        self._trouble = None
-        if self._fall is not None:
-            self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
-        self._fall = None
-
-    def _on_fell_back(self, event: FellBack) -> None:
-        self._fall = event
-        self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
-
-    def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
-        self._fall = None
-        if isinstance(error, SlipstreamError) and error.code == "no_drafter":
-            auto = partial(self._desk.open, failed.ref, "auto", 0)
-            self._tell_trouble(notice_of(error, button=tr("Choose automatically"), act=auto))
-        elif self._control.phase is Phase.READY:
-            self.noticed.emit(notice_of(error))
-        else:
-            back = self._control.last_loaded.ref or models.DEMO
-            button = tr("Back to {model}").format(model=self._desk.title_of(back))
-            open_it = partial(self._desk.open, back)
-            self._tell_trouble(notice_of(error, button=button, act=open_it))
-
-    def _on_died(self, error: BaseException) -> None:
-        if self._control.phase is Phase.FAILED:  # otherwise it is started again already
-            self._tell_trouble(notice_of(error, button=tr("Restart"), act=self._desk.restart))
-
-    def _tell_trouble(self, notice: Notice) -> None:
-        """Tell what is no longer true when a model is loaded."""
-        self._trouble = notice
-        self.noticed.emit(notice)
 
     # What the conversation reports
 
@@ -237,12 +198,6 @@ class ChatPage(QWidget):
             self._show_used(finished.numbers)
         self._refresh_busy()
 
-    def _on_failed(self, error: BaseException) -> None:
-        if self._control.phase is Phase.READY:
-            self.noticed.emit(notice_of(error))
-        else:
-            self._tell_trouble(notice_of(error, button=tr("Restart"), act=self._desk.restart))
-
     def _show_used(self, numbers: ReplyNumbers) -> None:
         self._used = numbers.prompt_tokens + numbers.tokens
         self._refresh_context()
@@ -277,10 +232,7 @@ class ChatPage(QWidget):
 
     def _connect_model(self) -> None:
         self._control.changed.connect(self._on_model_changed)
-        self._control.fell_back.connect(self._on_fell_back)
         self._control.loaded_model.connect(self._on_model_loaded)
-        self._control.load_failed.connect(self._on_load_failed)
-        self._control.died.connect(self._on_died)
         self._desk.offered.connect(self._on_model_changed)
 
     def _connect_conversation(self) -> None:
@@ -292,7 +244,6 @@ class ChatPage(QWidget):
         self._conversation.pieces.connect(self._on_pieces)
         self._conversation.numbers.connect(self._on_numbers)
         self._conversation.replied.connect(self._on_replied)
-        self._conversation.failed.connect(self._on_failed)
         self._conversation.refused.connect(self._on_refused)
 
     def _lay_out(self) -> None:

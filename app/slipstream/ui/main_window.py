@@ -17,6 +17,7 @@ from slipstream.ui.archive import Archive
 from slipstream.ui.chat_list import ChatList
 from slipstream.ui.chat_page import ChatPage
 from slipstream.ui.conversation import Conversation
+from slipstream.ui.engine_news import EngineNews
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(look)
         self.notices = NoticeBar(look)
         self.chat = ChatPage(look, desk, self.conversation)
+        self.news = EngineNews(desk, self)
         self._chats = ChatList(archive, self.conversation, self.sidebar, self)
         self._pages = QStackedWidget()
         self._lay_out()
@@ -199,7 +201,9 @@ class MainWindow(QMainWindow):
         self._chats.opened.connect(lambda: self.show_page("chat"))
         self._chats.noticed.connect(self.show_notice)
         self.chat.noticed.connect(self.show_notice)
-        self.chat.withdrawn.connect(self.notices.withdraw)
+        self.news.noticed.connect(self.show_notice)
+        self.news.withdrawn.connect(self.notices.withdraw)
+        self.conversation.failed.connect(self.news.tell_failed_reply)
         self.chat.speed_toggled.connect(self._toggle_speed)
         self.chat.tint_toggled.connect(self._on_tint_toggled)
         self._preferences.changed.connect(self._on_setting_changed)

@@ -75,11 +75,6 @@ class ModelDesk(QObject):
         if self.selection.ref:
             self.open(self.selection.ref)
 
-    def restart(self) -> None:
-        """Load the same model again in the same way."""
-        if self.selection.ref:
-            self.control.load(self.selection)
-
     def find(self, recent: Sequence[str]) -> None:
         """Look for the user's models in the background.
 

@@ -35,8 +35,13 @@ def show_list(window: QWidget, shortcuts: list[Shortcut]) -> None:
     grid.setContentsMargins(24, 20, 24, 20)
     grid.setHorizontalSpacing(36)
     grid.setVerticalSpacing(8)
-    in_field = [(tr("Enter"), tr("Send")), (tr("Shift+Enter"), tr("New line"))]
-    rows = [(each.keys, each.words) for each in shortcuts] + in_field
+    in_place = [
+        (tr("Enter"), tr("Send")),
+        (tr("Shift+Enter"), tr("New line")),
+        (tr("F2"), tr("Rename the chat, in the list")),
+        (tr("Del"), tr("Delete the chat, in the list")),
+    ]
+    rows = [(each.keys, each.words) for each in shortcuts] + in_place
     for i, (keys, words) in enumerate(rows):
         grid.addWidget(label(words), i, 0)
         grid.addWidget(label(keys, "muted"), i, 1)

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 
 from slipstream.ui.look import MONO, SANS
 from slipstream.ui.theme import Theme
-from slipstream.ui.transcript.blocks import LINE_BREAK, Block, Box, BoxKind, Kind, Run, Style
+from slipstream.ui.transcript.blocks import LINE_BREAK, Block, BoxKind, Kind, Run, Style
 from slipstream.ui.transcript.colours import DARK_CODE, LIGHT_CODE
 
 COLUMN = 694  # widest text column, in pixels at 100 % text size
@@ -101,10 +101,6 @@ class Styles:
     def px(self, pixels: float) -> float:
         """A measure at 100 % text size, at the present one."""
         return pixels * self.scale
-
-    def left(self, box: Box) -> float:
-        """Left edge of a box, from the left edge of the column."""
-        return self.px(box.indent)
 
     def char_format(self, kind: Kind, run: Run, *, header: bool = False) -> QTextCharFormat:
         """The format of a run; ``header`` for the cells at the top of a table."""

@@ -136,13 +136,6 @@ class Transcript(Page):
         reply.note = note
         self._show(reply)
 
-    def set_note(self, note: str) -> None:
-        """Change the speed line of the last reply."""
-        reply = self._last_reply()
-        if reply is not None:
-            reply.note = note
-            self._show(reply)
-
     def set_actions(self, regenerate: bool) -> None:
         """Whether the last reply offers to be made anew."""
         reply = self._last_reply()

@@ -1,0 +1,77 @@
+"""What the engine reports, told to the user: what did not work, why, and the button that helps."""
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from slipstream.engine.events import FellBack
+from slipstream.errors import SlipstreamError
+from slipstream.ui import models
+from slipstream.ui.engine_control import Phase
+from slipstream.ui.i18n import tr
+from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.models import Selection
+from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
+from slipstream.ui.wording import attempt_that_works, next_attempt
+
+
+class EngineNews(QObject):
+    """Makes notices of what happens to the model.
+
+    Attributes:
+        noticed: a Notice for the user.
+        withdrawn: a Notice that is no longer true.
+    """
+
+    noticed = Signal(object)
+    withdrawn = Signal(object)
+
+    def __init__(self, desk: ModelDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._control = desk.control
+        self._trouble: Notice | None = None  # ends when a model is loaded
+        self._fall: FellBack | None = None  # the last one of the load that runs
+        self._control.loaded_model.connect(self._on_loaded)
+        self._control.fell_back.connect(self._on_fell_back)
+        self._control.load_failed.connect(self._on_load_failed)
+        self._control.died.connect(self._on_died)
+
+    def tell_failed_reply(self, error: BaseException) -> None:
+        """Tell why a reply ended."""
+        if self._control.phase is Phase.READY:
+            self.noticed.emit(notice_of(error))
+        else:
+            self._tell_trouble(error, tr("Restart"), self._desk.selection)
+
+    def _on_loaded(self) -> None:
+        if self._trouble is not None:
+            self.withdrawn.emit(self._trouble)
+        if self._fall is not None:
+            self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
+        self._trouble = self._fall = None
+
+    def _on_fell_back(self, event: FellBack) -> None:
+        self._fall = event
+        self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
+
+    def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
+        self._fall = None
+        if isinstance(error, SlipstreamError) and error.code == "no_drafter":
+            self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
+        elif self._control.phase is Phase.READY:
+            self.noticed.emit(notice_of(error))
+        else:
+            back = self._control.last_loaded
+            back = back if back.ref else Selection(models.DEMO)
+            title = self._desk.title_of(back.ref)
+            self._tell_trouble(error, tr("Back to {model}").format(model=title), back)
+
+    def _on_died(self, error: BaseException) -> None:
+        if self._control.phase is Phase.FAILED:  # otherwise it is started again already
+            self._tell_trouble(error, tr("Restart"), self._desk.selection)
+
+    def _tell_trouble(self, error: BaseException, button: str, remedy: Selection) -> None:
+        """Tell what is no longer true when a model is loaded, which the button does."""
+        self._trouble = notice_of(error, button=button, act=partial(self._control.load, remedy))
+        self.noticed.emit(self._trouble)
