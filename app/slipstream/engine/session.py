@@ -69,6 +69,10 @@ class Session:
         """Where the engine is in its life."""
         return self._process.state if self._process else EngineState.STOPPED
 
+    def failure(self) -> SlipstreamError | None:
+        """Why the engine ended by itself; None while it runs, or if it was stopped."""
+        return self._process.failure() if self._process else None
+
     def load(self, request: LoadRequest, cancel: CancelToken) -> Iterator[LoadEvent]:
         """Load a model; ``loaded`` is set when the iterator ends.
 

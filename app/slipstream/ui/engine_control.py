@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.engine.events import EngineState, FellBack, LoadEvent, ReplyEvent, StateChanged
-from slipstream.engine.requests import ChatMessage, Loaded, ReplyOptions
+from slipstream.engine.events import EngineState, FellBack, LoadEvent, StateChanged
+from slipstream.engine.requests import Loaded
 from slipstream.errors import SlipstreamError
 from slipstream.ui.i18n import tr
 from slipstream.ui.models import Selection
@@ -238,12 +238,15 @@ class EngineControl(QObject):
         if session is None or self._job is not None or self._alive:
             return
         self._enter(Phase.FAILED)
-        self._work.start(lambda cancel: _why_it_ended(session, cancel), on_error=self.died.emit)
+        self._work.start(lambda _cancel: _why_it_ended(session), on_error=self.died.emit)
 
 
-def _why_it_ended(session: "Session", cancel: CancelToken) -> Iterator[ReplyEvent]:
-    """Raises the named failure: any request to an engine that is gone does."""
-    return session.reply([ChatMessage("user", "")], ReplyOptions(max_tokens=1), cancel)
+def _why_it_ended(session: "Session") -> Iterator[None]:
+    """In a worker, because naming a failure waits for the last lines of the log; raises it."""
+    failure = session.failure()
+    if failure is not None:
+        raise failure
+    yield
 
 
 def _no_model() -> SlipstreamError:
