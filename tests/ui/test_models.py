@@ -63,6 +63,21 @@ def test_cancelling_a_change_while_a_reply_runs_goes_back_to_what_runs(
     assert "MTP, 3 draft tokens" in page_text(demo).split("Hello")[-1]
 
 
+def test_a_file_that_is_refused_does_not_stop_the_reply(
+    demo: Running, until: Until, tmp_path: Path
+) -> None:
+    text = tmp_path / "notes.gguf"
+    text.write_text("not a model")
+    send(demo, LONG)
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    demo.window.come_forward(str(text))
+    until(lambda: "notes.gguf" in notice(demo))
+    until(lambda: not demo.window.conversation.busy)
+    assert "stopped" not in page_text(demo)
+    assert "tok/s" in page_text(demo)
+    assert ready(demo)
+
+
 def test_cancelling_a_load_that_began_leaves_no_engine_and_a_send_loads_again(
     demo: Running, until: Until
 ) -> None:

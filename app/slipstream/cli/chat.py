@@ -70,13 +70,14 @@ def chat(
     """Talk to a model: one reply with -p or piped text, else a conversation."""
     if spec not in _SPECS:
         raise typer.BadParameter(f"--spec must be one of {', '.join(_SPECS)}.")
+    file = resolve(model)
     on_terminal = prompt is None and sys.stdin.isatty()
     if on_terminal and as_json:
         raise typer.BadParameter("--json needs the text to answer: give it with -p.")
     text = prompt if on_terminal or prompt is not None else sys.stdin.read()
     if text is not None and not text.strip():
         raise typer.BadParameter("There is no text to answer: give it with -p.")
-    request = LoadRequest(resolve(model), _SPECS[spec], draft_tokens, context)
+    request = LoadRequest(file, _SPECS[spec], draft_tokens, context)
     options = ReplyOptions(max_tokens, temperature, seed)
     session = Session()
     cancel = CancelToken()

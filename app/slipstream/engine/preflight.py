@@ -12,7 +12,7 @@ from slipstream.weights.header import Header
 from slipstream.weights.shards import shards, size_of
 from slipstream.words import size
 
-_DRAFTER_ACTION = "Open the model it belongs to; the drafter is then used by itself."
+_DRAFTER_ACTION = "Open the model it belongs to; the drafter is then used automatically."
 _DRAFTERS = {
     FileRole.MTP: "the MTP head of a model",
     FileRole.GEMMA4_ASSISTANT: "an assistant that drafts for Gemma 4",

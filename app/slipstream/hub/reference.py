@@ -45,7 +45,7 @@ def resolve(text: str) -> Path:
         "not_found",
         f"There is no model at {text}.",
         facts={"path": text},
-        action="Check the path, or use demo to try the app.",
+        action="Check the path, or try the demo model.",
     )
 
 

@@ -76,6 +76,7 @@ class EngineControl(QObject):
         self._session: Session | None = None
         self._job: Job | None = None
         self._next_load: Selection | None = None
+        self._checked: Selection | None = None  # loaded next, if its file turns out to be usable
         self._active: Turn | None = None
         self._waiting: list[Turn] = []
         self._arrived = False  # what the present job loads
@@ -89,7 +90,23 @@ class EngineControl(QObject):
         self.loaded: Loaded | None = None
 
     def load(self, selection: Selection) -> None:
-        """Load a model; what runs is stopped first."""
+        """Load a model; a reply that runs goes on until the file turned out to be usable."""
+        if self._active is None:
+            self._load_now(selection)
+            return
+        self._checked = selection
+        self._work.start(
+            lambda _cancel: _check(selection),
+            on_done=lambda: self._on_checked(selection),
+            on_error=lambda error: self.load_failed.emit(selection, error),
+        )
+
+    def _on_checked(self, selection: Selection) -> None:
+        if self._checked is selection:
+            self._load_now(selection)
+
+    def _load_now(self, selection: Selection) -> None:
+        self._checked = None
         self.wanted = selection
         self._next_load = selection
         self._enter(Phase.LOADING)
@@ -99,7 +116,7 @@ class EngineControl(QObject):
 
     def cancel_load(self) -> None:
         """Stop loading; what runs stays, if it was not stopped yet."""
-        self._next_load = None
+        self._next_load = self._checked = None
         if self._active is not None:
             self._settle(Phase.FAILED)
         elif self._job is not None:
@@ -239,6 +256,16 @@ class EngineControl(QObject):
             return
         self._enter(Phase.FAILED)
         self._work.start(lambda _cancel: _why_it_ended(session), on_error=self.died.emit)
+
+
+def _check(selection: Selection) -> Iterator[None]:
+    """Raises: SlipstreamError, if it cannot be loaded whatever the engine."""
+    from slipstream.engine.preflight import check_files
+    from slipstream.weights.shards import read_model
+
+    file = selection.request().model
+    check_files(file, read_model(file))
+    yield
 
 
 def _why_it_ended(session: "Session") -> Iterator[None]:
