@@ -364,3 +364,13 @@ def test_a_message_that_is_damaged_is_told_as_such(full: Path) -> None:
     with closing(open_chats(full).store) as store, pytest.raises(SlipstreamError) as caught:
         store.messages(store.list_chats()[0].id)
     assert caught.value.code == "chat_damaged"
+
+
+def test_one_title_that_is_no_text_does_not_hide_the_other_chats(file: Path) -> None:
+    with closing(open_chats(file).store) as store:
+        store.create_chat()
+        store.create_chat()
+    with closing(sqlite3.connect(file)) as raw, raw:
+        raw.execute("UPDATE chats SET title = CAST(x'4f6bff' AS TEXT) WHERE id = 1")
+    with closing(open_chats(file).store) as store:
+        assert len(store.list_chats()) == 2

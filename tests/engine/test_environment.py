@@ -42,3 +42,7 @@ def test_the_library_path_is_the_users_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert "LD_LIBRARY_PATH" not in child_environment(None, bundled)
     monkeypatch.setattr(sys, "frozen", False)
     assert child_environment(None, bundled)["LD_LIBRARY_PATH"] == "/app/lib:/opt/cuda"
+
+
+def test_an_abort_does_not_start_a_debugger() -> None:
+    assert child_environment(inherited={})["GGML_NO_BACKTRACE"] == "1"

@@ -259,6 +259,12 @@ def test_an_engine_that_lacks_a_kind_of_drafter_still_loads(
         session.stop()
 
 
+def test_a_model_gets_no_more_context_than_it_was_trained_for(session: Session, demo: Path) -> None:
+    list(session.load(LoadRequest(demo, "off", context=10_000_000), CancelToken()))
+    assert session.loaded
+    assert session.loaded.context == 4096
+
+
 def test_the_user_chooses_threads_and_context(embedded: EngineSpec, demo: Path) -> None:
     session = Session(lambda: Choice(embedded, threads=1, context=2560))
     try:

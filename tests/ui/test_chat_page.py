@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
 
 from chat_window import LONG, STORY, Start, Until, kill_engines, notice, page_text, say, send
@@ -79,8 +80,10 @@ def test_another_number_of_draft_tokens_restarts_and_keeps_the_chat(
     assert demo.control.loaded.spec.kind is DrafterKind.DFLASH
     assert demo.control.loaded.spec.draft_tokens == 5
     assert STORY in page_text(demo)
+    assert "Restarting" not in page_text(demo)
+    assert "Restarted with DFlash, 5 draft tokens." in page_text(demo)
     say(demo, until, "Hello")
-    assert "DFlash, 5 draft tokens" in page_text(demo)
+    assert page_text(demo).count("DFlash, 5 draft tokens") == 2
 
 
 def test_regenerating_replaces_the_answer(demo: Running, until: Until) -> None:
@@ -140,9 +143,55 @@ def test_an_engine_that_is_killed_leaves_the_text_and_offers_a_restart(
     shown = demo.window.notices.notice
     assert shown is not None
     assert shown.button == "Restart"
+    told_while_loading: list[str] = []
+
+    def listen() -> None:
+        if demo.control.phase is Phase.LOADING:
+            told_while_loading.append(notice(demo))
+
+    demo.control.changed.connect(listen)
+    say(demo, until, "Hello")  # starts the engine again too
+    assert told_while_loading
+    assert not any(told_while_loading)
+
+
+def test_the_restart_that_is_offered_works(demo: Running, until: Until) -> None:
+    kill_engines()
+    until(lambda: bool(notice(demo)))
     demo.window.notices.act()
     until(lambda: demo.control.phase is Phase.READY)
     say(demo, until, "Hello")
+
+
+def stored_chat(*said: tuple[str, str]) -> int:
+    """A chat as an app that was killed leaves it."""
+    store = open_chats().store
+    chat = store.create_chat(model="demo")
+    for role, text in said:
+        store.add_message(chat.id, role, text)
+    store.mark_opened(chat.id)
+    store.close()
+    return chat.id
+
+
+def test_a_reply_that_was_cut_short_says_so(start: Start) -> None:
+    stored_chat(("user", STORY), ("assistant", "A fox went"))
+    running = start()
+    running.window.begin("")
+    assert "interrupted" in page_text(running)
+    assert "0 tokens" not in page_text(running)
+    assert running.window.chat.composer.field.placeholderText() == "Message Demo"
+
+
+def test_a_question_without_an_answer_offers_one(start: Start, until: Until) -> None:
+    stored_chat(("user", STORY))
+    running = start()
+    running.window.begin("")
+    assert "There is no answer yet." in page_text(running)
+    running.window.chat.transcript.anchorClicked.emit(QUrl("slipstream:regenerate#0"))
+    assert "There is no answer yet." not in page_text(running)
+    until(lambda: not running.window.conversation.busy)
+    assert "fox" in page_text(running).split(STORY)[1]
 
 
 def test_a_prompt_longer_than_the_context_is_refused_and_nothing_is_lost(

@@ -50,16 +50,44 @@ def test_both_side_panels_can_be_hidden_and_stay_so(start: Start) -> None:
     assert not saved.speed_panel
 
 
-def test_the_list_of_chats_yields_where_there_is_no_room(start: Start) -> None:
+def test_the_speed_panel_yields_where_there_is_no_room(start: Start) -> None:
     window = start().window
+    sides = (window.sidebar, window.chat.speed)
+    window.resize(1280, 800)
+    assert [each.isVisible() for each in sides] == [True, True]
+    window.resize(760, 700)
+    assert [each.isVisible() for each in sides] == [True, False]
+    window.chat.header.speed.click()
+    assert [each.isVisible() for each in sides] == [False, True]
+    press(window, "Ctrl+B")
+    assert [each.isVisible() for each in sides] == [True, False]
+    window.chat.header.speed.click()
+    window.resize(1280, 800)
+    assert [each.isVisible() for each in sides] == [True, True]
+
+
+def test_the_list_of_chats_stays_with_large_text(start: Start) -> None:
+    running = start()
+    window = running.window
+    running.preferences.set("text_size", 150)
     window.resize(1280, 800)
     assert window.sidebar.isVisible()
-    window.resize(760, 700)
-    assert not window.sidebar.isVisible()
-    assert window.chat.speed.isVisible()
-    press(window, "Ctrl+B")
-    assert window.sidebar.isVisible()
-    assert not window.chat.speed.isVisible()
+    assert window.chat.header.speed.isVisible()
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("width", [760, 1000, 1280])
+def test_the_pill_below_the_message_is_whole_while_a_reply_runs(
+    start: Start, qapp: QApplication, percent: int, width: int
+) -> None:
+    running = start()
+    composer = running.window.chat.composer
+    running.preferences.set("text_size", percent)
+    running.window.resize(width, 700)
+    composer.show_context(1840, 131_072)
+    composer.show_busy(True)
+    qapp.processEvents()
+    assert composer.tint.width() >= composer.tint.sizeHint().width()
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])

@@ -109,6 +109,16 @@ def test_each_rung_of_the_ladder_has_its_words(
     assert plain_spaces(wording.attempt_that_works(fall)) == runs
 
 
+def test_a_reply_without_a_token_has_no_numbers() -> None:
+    assert wording.speed_line(ReplyNumbers(), MTP, "stop") == ""
+    assert wording.speed_line(ReplyNumbers(), MTP, "failed") == "interrupted"
+
+
+def test_a_restart_says_what_runs_now() -> None:
+    assert wording.restarted(DFLASH) == "Restarted with DFlash, 5 draft tokens."
+    assert wording.restarted(PLAIN) == "Restarted without a drafter."
+
+
 def test_a_reply_whose_way_is_not_known_has_a_line_all_the_same() -> None:
     line = wording.speed_line(ReplyNumbers(tokens=2, tokens_per_second=3.0), None, "stop")
     assert line == "3.0 tok/s · 2 tokens · first token 0.00 s"

@@ -27,7 +27,7 @@ def open_database(file: Path) -> tuple[sqlite3.Connection, Path | None]:
     with explained(file):
         try:
             return _connect(file), None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if not _is_damage(error):
                 raise
         aside = _set_aside(file)
@@ -80,6 +80,8 @@ def _connect(file: Path) -> sqlite3.Connection:
         file, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
+        # One damaged title must not hide every chat.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -101,7 +103,10 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
         raise error
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
+def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    # SQLite quotes a damaged schema in its message, which then is no text either.
+    if isinstance(error, UnicodeDecodeError):
+        return True
     return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 

@@ -15,6 +15,12 @@ from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.hub.reference import resolve
 
+_SMALLEST_CONTEXT = 256
+"""Tokens; llama.cpp rounds up to it, and crashes below a few."""
+_MOST_DRAFT_TOKENS = 64
+_LARGEST = 2**31 - 1
+"""What llama.cpp reads its numbers into."""
+
 _SPECS: dict[str, SpecChoice] = {
     "auto": "auto",
     "off": "off",
@@ -39,14 +45,19 @@ def chat(
     ] = "auto",
     draft_tokens: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Most tokens drafted at once."),
+        typer.Option(
+            min=1, max=_MOST_DRAFT_TOKENS, metavar="N", help="Most tokens drafted at once."
+        ),
     ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="End the reply after this many tokens.")
+        int | None,
+        typer.Option(
+            min=1, max=_LARGEST, metavar="N", help="End the reply after this many tokens."
+        ),
     ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option(min=0.0, metavar="T", help="0 always takes the likeliest token."),
+        typer.Option(min=0.0, max=100.0, metavar="T", help="0 always takes the likeliest token."),
     ] = None,
     seed: Annotated[
         int | None,
@@ -61,7 +72,13 @@ def chat(
         bool, typer.Option("--pieces", help="Show which text the drafter supplied.")
     ] = False,
     context: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Tokens that prompt and reply share.")
+        int | None,
+        typer.Option(
+            min=_SMALLEST_CONTEXT,
+            max=_LARGEST,
+            metavar="N",
+            help="Tokens that prompt and reply share.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
@@ -75,6 +92,8 @@ def chat(
     if on_terminal and as_json:
         raise typer.BadParameter("--json needs the text to answer: give it with -p.")
     text = prompt if on_terminal or prompt is not None else sys.stdin.read()
+    # An argument that is no valid text reaches Python as lone surrogates.
+    text = text and text.encode("utf-8", "replace").decode("utf-8")
     if text is not None and not text.strip():
         raise typer.BadParameter("There is no text to answer: give it with -p.")
     request = LoadRequest(file, _SPECS[spec], draft_tokens, context)

@@ -31,6 +31,8 @@ def child_environment(
     if getattr(sys, "frozen", False):
         _restore_library_path(kept)
     kept["LLAMA_SERVER_ROUTER_PORT"] = "1"  # reports progress, and stops when its input ends
+    # An abort would start a debugger for seconds and bury its reason under frames.
+    kept["GGML_NO_BACKTRACE"] = "1"
     if os.name == "posix":
         # llama-server also obeys <config>/llama.cpp/config.ini, which may add a drafter.
         kept["XDG_CONFIG_HOME"] = os.devnull

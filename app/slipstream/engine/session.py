@@ -89,7 +89,7 @@ class Session:
         devices, memory = read_hardware(choice.engine).devices, read_memory()
         config = LaunchConfig(
             model=request.model,
-            context=request.context or _context(choice.context, header),
+            context=_context(request.context or choice.context, header),
             threads=choice.threads,
             batch=None if devices else _CPU_BATCH,
             prompt_cache=memory.total // _PROMPT_CACHE_SHARE or None,

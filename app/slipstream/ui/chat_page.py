@@ -15,13 +15,14 @@ from slipstream.ui.header import Header
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.models import Selection
 from slipstream.ui.reply import Reply
 from slipstream.ui.speed_panel import SpeedPanel
 from slipstream.ui.transcript import Transcript
 from slipstream.ui.transcript.styles import COLUMN
 from slipstream.ui.welcome import Welcome
 from slipstream.ui.widgets.notice_bar import Notice, notice_of
-from slipstream.ui.wording import choice_name, speed_line
+from slipstream.ui.wording import choice_name, restarted, speed_line
 
 _MARGIN = 24  # as the transcript has it
 
@@ -55,6 +56,7 @@ class ChatPage(QWidget):
         self.speed = SpeedPanel(look)
         self._pages = QStackedWidget()
         self._used = 0  # tokens of context
+        self._restart: Selection | None = None  # what the transcript says it restarts with
         self._column = QVBoxLayout()
         self._lay_out()
         self._connect_parts()
@@ -96,7 +98,11 @@ class ChatPage(QWidget):
         if self._desk.selection.spec == "off":
             sentence = tr("Restarting without a drafter…")
         self.speed.show_sentence(sentence)
-        self.transcript.add_notice(sentence)
+        if self._restart is None:
+            self.transcript.add_notice(sentence)
+        else:
+            self.transcript.change_notice(sentence)
+        self._restart = self._desk.selection
 
     def _on_link(self, address: str) -> None:
         url = QUrl(address)
@@ -118,6 +124,15 @@ class ChatPage(QWidget):
             self.speed.show_loaded(self._control.loaded)
         elif self._control.phase is not Phase.LOADING:
             self.speed.show_loaded(None)
+        if self._restart is not None and self._control.phase is not Phase.LOADING:
+            self._on_restart_ended(self._restart)
+
+    def _on_restart_ended(self, wanted: Selection) -> None:
+        self._restart = None
+        loaded, last = self._control.loaded, self._control.last_loaded
+        works = loaded is not None and last == wanted
+        sentence = restarted(loaded.spec) if loaded and works else tr("It was not restarted.")
+        self.transcript.change_notice(sentence)
 
     def _on_model_loaded(self) -> None:
         self._conversation.remember_model(self._desk.selection)
@@ -149,6 +164,7 @@ class ChatPage(QWidget):
 
     def _show_messages(self) -> list[Message]:
         self.transcript.clear()
+        self._restart = None
         messages = self._conversation.messages()
         with self.transcript.filling():
             for message in messages:
@@ -160,7 +176,8 @@ class ChatPage(QWidget):
             self.transcript.add_user(message.content)
             return
         numbers = numbers_of(message)
-        note = "" if numbers is None else speed_line(numbers, spec_of(message), message.finish)
+        finish = message.finish or "failed"  # the app ended while it was written
+        note = speed_line(numbers or ReplyNumbers(), spec_of(message), finish)
         self.transcript.add_reply(
             message.content, reasoning=message.reasoning, spans=text_runs(message), note=note
         )

@@ -1,10 +1,11 @@
 """Where the user writes: a field that grows, and the buttons below it."""
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
+    QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
@@ -15,7 +16,6 @@ from PySide6.QtWidgets import (
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look, tabular
-from slipstream.ui.widgets.labels import label
 from slipstream.ui.wording import count
 
 _MOST_LINES = 8
@@ -76,6 +76,17 @@ class MessageField(QPlainTextEdit):
         return self.send_with_enter and pressed == Qt.KeyboardModifier.NoModifier
 
 
+class _Counter(QLabel):
+    """Counts tokens; where there is no room for all of its text it shows nothing."""
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        if self.width() >= self.sizeHint().width():
+            super().paintEvent(event)
+
+
 class Composer(QFrame):
     """Writes and sends, or stops what runs.
 
@@ -103,7 +114,8 @@ class Composer(QFrame):
         self.tint.setCheckable(True)
         self.tint.setToolTip(tr("Tint the text that the drafter proposed and the model accepted"))
         self.tint.toggled.connect(self.tint_toggled)
-        self._used = label("", "faint")
+        self._used = _Counter()
+        self._used.setProperty("kind", "faint")
         self._used.setFont(tabular(self._used.font()))
         self._send = QPushButton(tr("Send"))
         self._send.setProperty("kind", "primary")
@@ -116,6 +128,14 @@ class Composer(QFrame):
         self._stop.clicked.connect(self.stop_wanted)
         self._lay_out()
         self._refresh()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: D102, N802
+        hint = super().minimumSizeHint()
+        if self._busy:
+            return hint
+        self._stop.ensurePolished()  # it has to fit too, though it was perhaps never shown
+        wider = self._stop.sizeHint().width() - self._send.sizeHint().width()
+        return QSize(hint.width() + max(0, wider), hint.height())
 
     def show_busy(self, busy: bool) -> None:
         """Offer Stop while a reply runs or waits, otherwise Send."""

@@ -30,8 +30,10 @@ class EngineNews(QObject):
         super().__init__(parent)
         self._desk = desk
         self._control = desk.control
-        self._trouble: Notice | None = None  # ends when a model is loaded
+        self._trouble: Notice | None = None  # ends with the next load
+        self._loading = False
         self._fall: FellBack | None = None  # the last one of the load that runs
+        self._control.changed.connect(self._on_changed)
         self._control.loaded_model.connect(self._on_loaded)
         self._control.fell_back.connect(self._on_fell_back)
         self._control.load_failed.connect(self._on_load_failed)
@@ -39,17 +41,27 @@ class EngineNews(QObject):
 
     def tell_failed_reply(self, error: BaseException) -> None:
         """Tell why a reply ended."""
-        if self._control.phase is Phase.READY:
-            self.noticed.emit(notice_of(error))
+        if self._control.phase in (Phase.READY, Phase.LOADING):
+            self._tell(notice_of(error))
         else:
             self._tell_trouble(error, tr("Restart"), self._desk.selection)
 
-    def _on_loaded(self) -> None:
+    def _on_changed(self) -> None:
+        loading = self._control.phase is Phase.LOADING
+        if loading and not self._loading:
+            self._withdraw()
+        self._loading = loading
+
+    def _withdraw(self) -> None:
         if self._trouble is not None:
             self.withdrawn.emit(self._trouble)
+        self._trouble = None
+
+    def _on_loaded(self) -> None:
+        self._withdraw()
         if self._fall is not None:
             self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
-        self._trouble = self._fall = None
+        self._fall = None
 
     def _on_fell_back(self, event: FellBack) -> None:
         self._fall = event
@@ -60,7 +72,7 @@ class EngineNews(QObject):
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
             self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
         elif self._control.phase is Phase.READY:
-            self.noticed.emit(notice_of(error))
+            self._tell(notice_of(error))
         else:
             back = self._control.last_loaded
             back = back if back.ref else Selection(models.DEMO)
@@ -73,5 +85,8 @@ class EngineNews(QObject):
 
     def _tell_trouble(self, error: BaseException, button: str, remedy: Selection) -> None:
         """Tell what is no longer true when a model is loaded, which the button does."""
-        self._trouble = notice_of(error, button=button, act=partial(self._control.load, remedy))
-        self.noticed.emit(self._trouble)
+        self._tell(notice_of(error, button=button, act=partial(self._control.load, remedy)))
+
+    def _tell(self, notice: Notice) -> None:
+        self._trouble = notice
+        self.noticed.emit(notice)

@@ -61,6 +61,7 @@ class MainWindow(QMainWindow):
         self._archive = archive
         self._desk = desk
         self._painted = False
+        self._speed_first = False  # where there is no room for both side panels
         self.conversation = Conversation(archive, desk.control, self)
         self.rail = Rail(look)
         self.sidebar = Sidebar(look)
@@ -133,18 +134,13 @@ class MainWindow(QMainWindow):
         self.show_page("chat")
 
     def _toggle_sidebar(self) -> None:
-        wanted = not self.sidebar.isVisible()
-        panel = self.state.speed_panel and (
-            not wanted or self._room_beside(self.sidebar, self.chat.speed)
-        )
-        self.state = replace(self.state, sidebar=wanted, speed_panel=panel)
+        self._speed_first = False
+        self.state = replace(self.state, sidebar=not self.sidebar.isVisible())
         self._fit()
 
     def _toggle_speed(self, wanted: bool) -> None:
-        sidebar = self.state.sidebar and (
-            not wanted or self._room_beside(self.sidebar, self.chat.speed)
-        )
-        self.state = replace(self.state, speed_panel=wanted, sidebar=sidebar)
+        self._speed_first = wanted
+        self.state = replace(self.state, speed_panel=wanted)
         self._fit()
 
     def _open_file(self) -> None:
@@ -186,11 +182,17 @@ class MainWindow(QMainWindow):
         return self.width() - taken >= self.chat.narrowest()
 
     def _fit(self) -> None:
-        """Show the side panels the user wants, as far as there is room; the chats yield first."""
+        """Show the side panels the user wants, as far as there is room.
+
+        The speed panel yields first, unless the user just asked for it.
+        """
         on_chat = self._pages.currentWidget() is self.chat
+        sidebar = self.state.sidebar and self._room_beside(self.sidebar)
         panel = self.state.speed_panel and self._room_beside(self.chat.speed)
-        sides = (self.sidebar, self.chat.speed) if panel else (self.sidebar,)
-        sidebar = self.state.sidebar and self._room_beside(*sides)
+        if self._room_beside(self.sidebar, self.chat.speed):
+            self._speed_first = False
+        elif sidebar and panel:
+            sidebar, panel = not self._speed_first, self._speed_first
         self.sidebar.setVisible(on_chat and sidebar)
         self.chat.speed.setVisible(panel)
         self.chat.header.show_speed(panel)

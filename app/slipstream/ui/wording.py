@@ -110,7 +110,7 @@ def _drafter(spec: SpecConfig) -> str:
 
 
 def speed_line(numbers: ReplyNumbers, spec: SpecConfig | None, finish: str = "") -> str:
-    """The line under a reply.
+    """The line under a reply; of one without a token it says at most how it ended.
 
     For example "63.4 tok/s · 38 tokens · first token 0.31 s · 78 % accepted · MTP, 3 draft tokens".
 
@@ -119,6 +119,25 @@ def speed_line(numbers: ReplyNumbers, spec: SpecConfig | None, finish: str = "")
         spec: how it was speculated; None if that is not known.
         finish: how it ended: "stop", "length", "cancelled", "failed".
     """
+    parts = _measured(numbers, spec) if numbers.tokens else []
+    ending = {
+        "cancelled": tr("stopped"),
+        "length": tr("context or token limit reached"),
+        "failed": tr("interrupted"),
+    }
+    if finish in ending:
+        parts.append(ending[finish])
+    return " · ".join(parts)
+
+
+def restarted(spec: SpecConfig) -> str:
+    """How the model runs after it was loaded again."""
+    if spec.kind is None:
+        return tr("Restarted without a drafter.")
+    return tr("Restarted with {mode}.").format(mode=mode(spec))
+
+
+def _measured(numbers: ReplyNumbers, spec: SpecConfig | None) -> list[str]:
     unit = tr("token") if numbers.tokens == 1 else tr("tokens")
     parts = [
         f"{speed(numbers.tokens_per_second)} {tr('tok/s')}",
@@ -129,11 +148,4 @@ def speed_line(numbers: ReplyNumbers, spec: SpecConfig | None, finish: str = "")
         parts.append(tr("{share} accepted").format(share=percent(numbers.acceptance)))
     if spec is not None:
         parts.append(mode(spec))
-    ending = {
-        "cancelled": tr("stopped"),
-        "length": tr("context or token limit reached"),
-        "failed": tr("interrupted"),
-    }
-    if finish in ending:
-        parts.append(ending[finish])
-    return " · ".join(parts)
+    return parts

@@ -57,14 +57,27 @@ class Message:
 
 @dataclass
 class UserMessage(Message):
-    """What the user wrote; shown as it is, not as Markdown."""
+    """What the user wrote; shown as it is, not as Markdown.
+
+    Attributes:
+        text: what they wrote.
+        can_regenerate: offers to answer it.
+    """
 
     text: str = ""
+    can_regenerate: bool = False
 
     def blocks(self) -> list[Block]:
         """What to show."""
         shown = displayable(self.text).replace("\n", LINE_BREAK)
-        return [Block(Kind.USER, (Run(shown),), boxes=(Box(BoxKind.USER),))]
+        said = Block(Kind.USER, (Run(shown),), boxes=(Box(BoxKind.USER),))
+        if not self.can_regenerate:
+            return [said]
+        runs = (
+            Run(tr("There is no answer yet.") + "\u00a0" * 4),
+            Run(tr("Answer"), Style.MUTED, REGENERATE),
+        )
+        return [said, Block(Kind.FOOTER, runs)]
 
 
 @dataclass
@@ -195,9 +208,9 @@ class Reply(Message):
         if self.streaming:
             return []
         speed, dot, others = self.note.partition(" · ")
-        runs = [Run(speed, Style.BOLD | Style.ACCENT)] if speed else []
+        runs = [Run(self.note)] if self.note else []
         if dot:
-            runs.append(Run(dot + others))
+            runs = [Run(speed, Style.BOLD | Style.ACCENT), Run(dot + others)]
         # The spaces keep the actions off a line that is almost full; otherwise they wrap together.
         runs += [Run("    \t"), Run(tr("Copy"), Style.MUTED, COPY)]
         if self.can_regenerate:

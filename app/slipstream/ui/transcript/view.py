@@ -88,6 +88,13 @@ class Transcript(Page):
         """Add a muted line, such as "The model was changed"."""
         self._add(Notice(len(self._messages), text=text))
 
+    def change_notice(self, text: str) -> None:
+        """Say something else in the last muted line."""
+        notice = next((each for each in reversed(self._messages) if isinstance(each, Notice)), None)
+        if notice is not None:
+            notice.text = text
+            self._show(notice)
+
     def add_reply(
         self,
         text: str,
@@ -137,11 +144,12 @@ class Transcript(Page):
         self._show(reply)
 
     def set_actions(self, regenerate: bool) -> None:
-        """Whether the last reply offers to be made anew."""
-        reply = self._last_reply()
-        if reply is not None and reply.can_regenerate != regenerate:
-            reply.can_regenerate = regenerate
-            self._show(reply)
+        """Whether the last reply offers to be made anew, or a last question to be answered."""
+        turns = (each for each in reversed(self._messages) if isinstance(each, Reply | UserMessage))
+        last = next(turns, None)
+        if last is not None and last.can_regenerate != regenerate:
+            last.can_regenerate = regenerate
+            self._show(last)
 
     # How it looks
 
@@ -289,13 +297,13 @@ class Transcript(Page):
             return
         message = self._messages[int(url.fragment())]
         action = url.toString().partition("#")[0]
-        if not isinstance(message, Reply):
+        if action == REGENERATE:
+            self.regenerate_requested.emit()
+        elif not isinstance(message, Reply):
             return
-        if action == FOLD:
+        elif action == FOLD:
             message.unfolded = not message.unfolded
             self._show(message)
-        elif action == REGENERATE:
-            self.regenerate_requested.emit()
         elif action == COPY:
             self._copy(message.answer.text)
         elif action.startswith(COPY_CODE):
