@@ -1,10 +1,13 @@
 """Real engines for tests: each a child process that serves one model."""
 
+import contextlib
 import json
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from slipstream import paths
 
@@ -51,3 +54,14 @@ def start(spec: str, model: Path = DEMO) -> RunningEngine:
     address = process.stdout.readline().strip()
     assert address, "the engine did not start"
     return RunningEngine(address, KEY, process)
+
+
+def guardians() -> list[psutil.Process]:
+    """The guardians of the engines that this process has started and not ended yet."""
+    found = []
+    for child in psutil.Process().children():
+        # It may end while it is looked at.
+        with contextlib.suppress(psutil.Error):
+            if "guardian.py" in " ".join(child.cmdline()):
+                found.append(child)
+    return found

@@ -1,6 +1,5 @@
 """An engine process from its start to its end, with the real engine and with bad ones."""
 
-import contextlib
 import http.server
 import os
 import signal
@@ -17,6 +16,7 @@ import psutil
 import pytest
 
 from bad_engines import Posing
+from running_engine import guardians
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine import process as process_module
@@ -40,13 +40,8 @@ def launch(demo: Path) -> LaunchConfig:
 @pytest.fixture(autouse=True)
 def no_engine_is_left() -> Iterator[None]:
     yield
-    guardians = []
-    for child in psutil.Process().children():
-        with contextlib.suppress(psutil.Error):
-            if "guardian.py" in " ".join(child.cmdline()):
-                guardians.append(child)
     # A moment for processes that the system is still taking down.
-    _, left = psutil.wait_procs(guardians, timeout=10.0)
+    _, left = psutil.wait_procs(guardians(), timeout=10.0)
     for guardian in left:
         guardian.kill()
     assert not left

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from gguf_files import write_dflash_of_another_target
+from running_engine import guardians
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice
 from slipstream.engine import session as session_module
@@ -316,8 +317,6 @@ def test_the_header_of_the_target_is_read_once(
 
 
 def _engine() -> psutil.Process:
-    (guardian,) = [
-        child for child in psutil.Process().children() if "guardian.py" in " ".join(child.cmdline())
-    ]
+    (guardian,) = guardians()
     (engine,) = guardian.children()
     return engine

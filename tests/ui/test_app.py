@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from running_engine import guardians
 from slipstream.ui import window_state
 from slipstream.ui.app import Running
 from slipstream.ui.mishaps import catch_exceptions
@@ -142,9 +143,6 @@ def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(
     demo.window.close()
     demo.end()
     assert "window.json" in caplog.text
-    guarded = [
-        child for child in psutil.Process().children() if "guardian.py" in " ".join(child.cmdline())
-    ]
-    assert not guarded
+    assert not guardians()
     with pytest.raises(sqlite3.ProgrammingError):
         demo.store.list_chats()
