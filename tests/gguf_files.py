@@ -187,13 +187,8 @@ def write_dflash_of_another_target(path: Path) -> Path:
     the target's hidden state is narrower."""
     source = GGUFReader(DEMO_DFLASH)
     writer = GGUFWriter(path, "dflash")
-    wider = {"dflash.embedding_length": 512, "dflash.attention.head_count": 8}
-    for key, field in source.fields.items():
-        if key.startswith("GGUF.") or key == "general.architecture":
-            continue
-        item = field.types[1] if field.types[0] is GGUFValueType.ARRAY else None
-        value = wider.get(key, field.contents())
-        writer.add_key_value(key, value, field.types[0], sub_type=item)
+    wider: dict[str, GgufValue] = {"dflash.embedding_length": 512, "dflash.attention.head_count": 8}
+    _copy_keys(source, writer, wider)
     for tensor in source.tensors:
         head = tensor.name.endswith(("_q_norm.weight", "_k_norm.weight"))
         shape = [512 if size == 256 else int(size) for size in tensor.shape]
@@ -201,6 +196,23 @@ def write_dflash_of_another_target(path: Path) -> Path:
             shape[0] *= 2
         data = np.ones if len(shape) == 1 or head else np.zeros
         writer.add_tensor(tensor.name, data(tuple(reversed(shape)), dtype=np.float32))
+    _write(writer)
+    return path
+
+
+def write_demo_without_head(path: Path) -> Path:
+    """The small demo without its MTP head: a model that runs and has nothing to draft with."""
+    source = GGUFReader(DEMO_SMALL)
+    writer = GGUFWriter(path, "qwen35")
+    trunk: dict[str, GgufValue] = {
+        "qwen35.block_count": 4,
+        "qwen35.nextn_predict_layers": 0,
+        "qwen35.attention.recurrent_layers": [True, False, False, False],
+    }
+    _copy_keys(source, writer, trunk)
+    for tensor in source.tensors:
+        if not tensor.name.startswith("blk.4."):
+            writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
     _write(writer)
     return path
 
@@ -233,6 +245,15 @@ def _add(writer: GGUFWriter, key: str, value: GgufValue) -> None:
         writer.add_string(key, value)
     else:
         writer.add_array(key, value)
+
+
+def _copy_keys(source: GGUFReader, writer: GGUFWriter, changed: Mapping[str, GgufValue]) -> None:
+    for key, field in source.fields.items():
+        if key.startswith("GGUF.") or key == "general.architecture":
+            continue
+        item = field.types[1] if field.types[0] is GGUFValueType.ARRAY else None
+        value = changed.get(key, field.contents())
+        writer.add_key_value(key, value, field.types[0], sub_type=item)
 
 
 def _write(writer: GGUFWriter) -> None:

@@ -41,3 +41,27 @@ def test_a_folder_that_cannot_be_made_is_named(
     assert caught.value.code == "home_not_writable"
     assert str(tmp_path / "file") in str(caught.value.facts["path"])
     assert "SLIPSTREAM_HOME" in caught.value.action
+
+
+def test_a_home_that_nobody_has_stays_in_the_path() -> None:
+    assert paths.expanded(Path("~/x")) == Path.home() / "x"
+    assert paths.expanded(Path("~nobody-of-this-name/x")) == Path("~nobody-of-this-name/x")
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\0b", "\ud83d.gguf"])
+def test_no_file_can_have_this_name(text: str) -> None:
+    assert not paths.is_path(text)
+
+
+@pytest.mark.parametrize("text", ["a", "/b c/ü", "\udcff.gguf"])
+def test_a_file_could_have_this_name(text: str) -> None:
+    assert paths.is_path(text)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_path_leads_somewhere_or_stays_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "circle").symlink_to("circle")
+    assert paths.real(tmp_path / "link") == paths.real(tmp_path / "file")
+    assert paths.real(tmp_path / "circle").name == "circle"

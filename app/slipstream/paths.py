@@ -71,6 +71,31 @@ def log_folder() -> Path:
     return _own("logs")
 
 
+def is_path(text: str) -> bool:
+    """Whether the system could have a file of this name: no null character, no half characters."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text and bool(text.strip())
+
+
+def expanded(path: Path) -> Path:
+    """The path with ``~`` replaced by the home folder, if there is one."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
+def real(path: Path) -> Path:
+    """What a path leads to through all its links; the path itself, if that cannot be found out."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError:
+        return path
+
+
 def make_private(file: Path) -> None:
     """Create a file, if there is none, that only the user can read.
 

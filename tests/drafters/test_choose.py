@@ -1,10 +1,20 @@
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
 
-from slipstream.drafters.choose import DRAFT_TOKENS, choose
+from slipstream.drafters import choose as choosing
+from slipstream.drafters.choose import DRAFT_TOKENS
 from slipstream.drafters.discovery import NGRAM
-from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, SpecConfig
+from slipstream.drafters.kinds import (
+    PLAIN,
+    Drafter,
+    DrafterKind,
+    Found,
+    SpecChoice,
+    SpecConfig,
+    Unfit,
+)
 from slipstream.errors import SlipstreamError
 
 FILE = Path("drafter.gguf")
@@ -13,6 +23,15 @@ UNPROVEN = Drafter(DrafterKind.DSPARK, FILE, proven=False, reason="")
 DFLASH = Drafter(DrafterKind.DFLASH, FILE, proven=True, reason="", longest_draft=7)
 ALL = ("draft-simple", "draft-mtp", "draft-dflash", "draft-dspark", "draft-eagle3", "ngram-simple")
 SMALL_MODEL = Drafter(DrafterKind.DRAFT, FILE, proven=True, reason="")
+
+
+def choose(
+    drafters: Sequence[Drafter],
+    choice: SpecChoice,
+    offered_types: Collection[str],
+    draft_tokens: int | None = None,
+) -> SpecConfig:
+    return choosing.choose(Found(tuple(drafters)), choice, offered_types, draft_tokens)
 
 
 def test_off_is_plain() -> None:
@@ -71,3 +90,14 @@ def test_a_kind_that_is_not_there_is_an_error_with_a_way_out() -> None:
     assert error.code == "no_drafter"
     assert "EAGLE-3" in error.message
     assert error.facts == {"kind": "eagle3", "available": "MTP, N-gram"}
+
+
+def test_a_file_that_looks_like_the_drafter_is_named_with_what_is_wrong() -> None:
+    foreign = Unfit(DrafterKind.DFLASH, Path("a/dflash-B.gguf"), "Its hidden size is 8.", False)
+    damaged = Unfit(DrafterKind.DFLASH, Path("a/dflash-A.gguf"), "It is incomplete.", True)
+    other = Unfit(DrafterKind.MTP, Path("a/mtp-A.gguf"), "It is incomplete.", True)
+    with pytest.raises(SlipstreamError) as caught:
+        choosing.choose(Found((NGRAM,), (other, foreign, damaged)), DrafterKind.DFLASH, ALL)
+    assert caught.value.code == "no_drafter"
+    assert caught.value.message == "dflash-A.gguf cannot draft for this model. It is incomplete."
+    assert caught.value.facts["path"] == "a/dflash-A.gguf"

@@ -1,4 +1,6 @@
+import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -21,12 +23,16 @@ from gguf_files import (
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters import discovery
 from slipstream.drafters.discovery import NGRAM
-from slipstream.drafters.kinds import Drafter, DrafterKind
+from slipstream.drafters.kinds import Drafter, DrafterKind, Unfit
 from slipstream.weights.shards import read_model
 
 
 def find_drafters(target: Path, cancel: CancelToken | None = None) -> tuple[Drafter, ...]:
-    return discovery.find_drafters(read_model(target), cancel)
+    return discovery.find_drafters(read_model(target), cancel).drafters
+
+
+def unfit(target: Path) -> dict[str, Unfit]:
+    return {one.path.name: one for one in discovery.find_drafters(read_model(target)).unfit}
 
 
 def kinds(target: Path) -> list[DrafterKind]:
@@ -122,6 +128,49 @@ def test_what_does_not_fit_or_is_broken_is_left_out(tmp_path: Path) -> None:
     write_dflash_of_another_target(tmp_path / "wide.gguf")
     write_projector(tmp_path / "mmproj.gguf")
     write_imatrix(tmp_path / "imatrix.gguf")
+    assert kinds(target) == [DrafterKind.MTP, DrafterKind.NGRAM]
+
+
+def test_a_drafter_that_does_not_fit_is_told_with_its_reason(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Test-Model.gguf")
+    write_dflash(tmp_path / "dflash-Test-Model.gguf", width=32)
+    write_dflash(tmp_path / "dflash-Other.gguf", width=32, name="Other DFlash")
+    wide = unfit(target)["dflash-Test-Model.gguf"]
+    assert wide.kind is DrafterKind.DFLASH
+    assert wide.reason == "Its hidden size is 32, this model's is 64."
+    assert wide.missed
+    assert not unfit(target)["dflash-Other.gguf"].missed
+
+
+def test_a_damaged_drafter_is_told_whether_its_header_can_be_read_or_not(tmp_path: Path) -> None:
+    target = tmp_path / "Slipstream-Demo-3M-Q8_0.gguf"
+    shutil.copy(DEMO_SMALL, target)
+    (tmp_path / "cut-dflash.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:1_000_000])
+    (tmp_path / "dflash").mkdir()
+    (tmp_path / "dflash" / "a.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:20_000])
+    (tmp_path / "mtp-text.gguf").write_text("I am a text")
+    (tmp_path / "text.gguf").write_text("I am a text, and no drafter by my name")
+
+    found = unfit(target)
+
+    assert {name: one.kind for name, one in found.items()} == {
+        "cut-dflash.gguf": DrafterKind.DFLASH,
+        "a.gguf": DrafterKind.DFLASH,
+        "mtp-text.gguf": DrafterKind.MTP,
+    }
+    assert found["cut-dflash.gguf"].reason.startswith("It is incomplete: ")
+    assert found["a.gguf"].reason == "a.gguf is damaged: it ends in the middle of its header."
+    assert found["mtp-text.gguf"].reason == "This is not a GGUF file: mtp-text.gguf."
+    assert all(one.missed for one in found.values())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_a_drafter_whose_name_is_no_text_is_told(tmp_path: Path) -> None:
+    target = tmp_path / "Slipstream-Demo-3M-Q8_0.gguf"
+    shutil.copy(DEMO_SMALL, target)
+    shutil.copy(DEMO_DFLASH, Path(os.fsdecode(os.fsencode(tmp_path) + b"/dflash-\xff.gguf")))
+    (one,) = unfit(target).values()
+    assert one.reason == "Its name is not valid text."
     assert kinds(target) == [DrafterKind.MTP, DrafterKind.NGRAM]
 
 

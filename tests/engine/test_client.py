@@ -13,6 +13,7 @@ import pytest
 
 from running_engine import RunningEngine
 from slipstream.cancel import Cancelled, CancelToken
+from slipstream.engine import client as client_module
 from slipstream.engine.client import EngineClient
 from slipstream.engine.requests import ChatMessage, ReplyOptions
 from slipstream.errors import SlipstreamError
@@ -140,7 +141,27 @@ def test_options_left_out_are_the_engines_own(client: EngineClient) -> None:
 
 
 def test_the_engine_counts_speculation(client: EngineClient) -> None:
-    assert client.metrics() is not None
+    assert client.metrics(CancelToken()) is not None
+
+
+def test_counters_of_a_frozen_engine_are_unknown_after_a_moment(
+    client: EngineClient, frozen: None
+) -> None:
+    started = time.monotonic()
+    assert client.metrics(CancelToken()) is None
+    assert time.monotonic() - started < 8
+
+
+def test_asking_for_counters_can_be_cancelled_at_once(
+    client: EngineClient, frozen: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_ANSWER", 60.0)
+    cancel = CancelToken()
+    cancel_soon(cancel)
+    started = time.monotonic()
+    with pytest.raises(Cancelled):
+        client.metrics(cancel)
+    assert time.monotonic() - started < 30
 
 
 def test_characters_of_several_bytes_arrive_whole(client: EngineClient) -> None:
@@ -260,7 +281,7 @@ def test_an_engine_that_freezes_while_it_writes_is_noticed(running: RunningEngin
 def test_a_silent_engine_that_still_logs_is_not_hung(running: RunningEngine, frozen: None) -> None:
     client = EngineClient(running.address, running.key, alive=time.monotonic, prefill_silence=0.5)
     cancel = CancelToken()
-    threading.Timer(1.5, cancel.cancel).start()
+    threading.Timer(1.0, cancel.cancel).start()
     with pytest.raises(Cancelled):
         list(client.chat(say("Hello"), GREEDY, cancel))
 
@@ -268,11 +289,13 @@ def test_a_silent_engine_that_still_logs_is_not_hung(running: RunningEngine, fro
 def test_a_reader_that_takes_its_time_does_not_make_the_engine_look_hung(
     running: RunningEngine,
 ) -> None:
-    client = EngineClient(running.address, running.key, decode_silence=0.5, prefill_silence=0.5)
-    options = ReplyOptions(max_tokens=1000, temperature=0)
+    client = EngineClient(running.address, running.key, decode_silence=0.3, prefill_silence=5)
+    options = ReplyOptions(max_tokens=300, temperature=0)
     chunks = client.complete(ENDLESS, options, CancelToken())
-    next(chunks)
-    time.sleep(1.2)
+    for chunk in chunks:
+        if chunk.text:
+            break
+    time.sleep(0.7)
     assert list(chunks)[-1].finish == "length"
 
 
@@ -294,7 +317,7 @@ def test_counters_that_are_no_numbers_are_no_counters(
         f"llamacpp:spec_decode_num_{name}_total {value}\n"
         for name in ("drafts", "draft_tokens", "accepted_tokens")
     )
-    assert EngineClient(garbage_server(text), "key").metrics() is None
+    assert EngineClient(garbage_server(text), "key").metrics(CancelToken()) is None
 
 
 def test_an_engine_that_dies_while_it_writes_is_gone(
@@ -308,5 +331,5 @@ def test_an_engine_that_dies_while_it_writes_is_gone(
         list(chunks)
     assert caught.value.code == "engine_gone"
     with pytest.raises(SlipstreamError) as caught:
-        client.metrics()
+        client.metrics(CancelToken())
     assert caught.value.code == "engine_gone"

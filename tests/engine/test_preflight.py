@@ -1,6 +1,8 @@
 """What is wrong with a launch is told before an engine starts."""
 
+import os
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import gguf
 import numpy as np
 import pytest
 
+from gguf_files import write_target
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.answers import Device
 from slipstream.engine.config import LaunchConfig
@@ -93,6 +96,33 @@ def test_other_files_are_named_for_what_they_are(
     failure = refused(write_gguf(tmp_path / "x.gguf", architecture, kind))
     assert failure.code == "not_a_model"
     assert word in failure.message
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"qwen3.block_count": 0}, "0 layers"),
+        ({"qwen3.block_count": 2**31 - 1}, "2,147,483,647 layers"),
+        ({"qwen3.nextn_predict_layers": 7}, "an MTP head of 7 layers"),
+        ({"qwen3.context_length": 1}, "a single token"),
+    ],
+)
+def test_numbers_that_would_crash_the_engine_are_refused(
+    tmp_path: Path, keys: dict[str, int], words: str
+) -> None:
+    failure = refused(write_target(tmp_path / "x.gguf", keys=keys))
+    assert failure.code == "damaged_file"
+    assert words in failure.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_a_name_that_is_no_text_is_told_as_such(tmp_path: Path, demo: Path) -> None:
+    """The embedded engine takes paths as text."""
+    copy = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.gguf"))
+    shutil.copy(demo, copy)
+    failure = refused(copy)
+    assert failure.code == "unusable_name"
+    assert str(failure.facts["path"]).encode()
 
 
 def too_large(config: LaunchConfig, memory: Memory, *devices: Device) -> SlipstreamError:

@@ -2,20 +2,21 @@
 
 import os
 import shutil
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from gguf_files import write_dflash_of_another_target
-from running_engine import guardians
+from gguf_files import write_demo_without_head, write_dflash_of_another_target
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice
+from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, Unfit
+from slipstream.engine import client as client_module
 from slipstream.engine import session as session_module
 from slipstream.engine.events import (
     EngineState,
@@ -29,7 +30,7 @@ from slipstream.engine.events import (
     Source,
     StateChanged,
 )
-from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
+from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
@@ -45,6 +46,15 @@ GREEDY = ReplyOptions(temperature=0.0, max_tokens=120)
 def session(embedded: EngineSpec) -> Iterator[Session]:
     # Two spinning threads crawl on a machine that has other things to do.
     one = Session(lambda: Choice(embedded, threads=1))
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="module")
+def running(embedded: EngineSpec, demo: Path) -> Iterator[Session]:
+    """With the demo loaded; for tests that leave it so."""
+    one = Session(lambda: Choice(embedded, threads=1))
+    load(one, demo)
     yield one
     one.stop()
 
@@ -66,50 +76,72 @@ def numbers_of(events: list[ReplyEvent]) -> ReplyNumbers:
     return events[-1].numbers
 
 
-@pytest.mark.parametrize(
-    ("spec", "share"), [(DrafterKind.MTP, 0.7), (DrafterKind.DFLASH, 0.4), ("auto", 0.7)]
-)
+@dataclass(frozen=True)
+class Story:
+    """How a model was loaded, and everything the session told of its story."""
+
+    loaded: Loaded
+    loading: list[LoadEvent]
+    told: list[ReplyEvent]
+
+
+@pytest.fixture(scope="module")
+def stories(embedded: EngineSpec, demo: Path) -> dict[SpecChoice, Story]:
+    """The same story from the demo model, with every kind of drafter that it has and without."""
+    session = Session(lambda: Choice(embedded, threads=1))
+    stories: dict[SpecChoice, Story] = {}
+    try:
+        for spec in ("off", DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM):
+            loading = load(session, demo, spec)
+            assert session.state is EngineState.READY
+            assert session.loaded
+            stories[spec] = Story(session.loaded, loading, reply(session))
+    finally:
+        session.stop()
+    return stories
+
+
+@pytest.mark.parametrize(("spec", "share"), [(DrafterKind.MTP, 0.7), (DrafterKind.DFLASH, 0.4)])
 def test_a_drafter_supplies_much_of_a_story(
-    session: Session, demo: Path, spec: SpecChoice, share: float
+    stories: dict[SpecChoice, Story], spec: SpecChoice, share: float
 ) -> None:
-    events = load(session, demo, spec)
-    assert session.loaded
-    assert session.loaded.fallback is None
-    assert isinstance(events[-1], StateChanged)
-    assert events[-1].state is session.state is EngineState.READY
-    told = reply(session)
-    numbers = numbers_of(told)
+    story = stories[spec]
+    assert story.loaded.spec.kind is spec
+    assert story.loaded.fallback is None
+    assert story.loading[-1] == StateChanged(EngineState.READY)
+    numbers = numbers_of(story.told)
     assert numbers.acceptance
     assert numbers.acceptance > share
-    drafted = [p for p in told if isinstance(p, Piece) and p.source is Source.DRAFTER]
+    drafted = [p for p in story.told if isinstance(p, Piece) and p.source is Source.DRAFTER]
     assert len(drafted) == numbers.accepted
     assert sum(numbers.by_position) == pytest.approx(numbers.accepted / numbers.steps)
-    assert text_of(told).startswith("Once upon a time")
+    assert text_of(story.told).startswith("Once upon a time")
+
+
+def test_the_drafter_is_chosen_by_itself(running: Session) -> None:
+    assert running.loaded
+    assert running.loaded.spec.kind is DrafterKind.MTP
+    assert running.loaded.fallback is None
+    assert (numbers_of(reply(running)).acceptance or 0) > 0.7
 
 
 def test_the_demo_says_the_same_on_this_engine_with_every_kind_and_without(
-    session: Session, demo: Path
+    stories: dict[SpecChoice, Story],
 ) -> None:
-    texts = set()
-    for spec in ("off", DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM):
-        load(session, demo, spec)
-        texts.add(text_of(reply(session)))
-    assert len(texts) == 1
+    assert len({text_of(story.told) for story in stories.values()}) == 1
 
 
-def test_plain_decoding_makes_one_token_a_step(session: Session, demo: Path) -> None:
-    load(session, demo, "off")
-    assert session.loaded
-    assert session.loaded.spec == PLAIN
-    numbers = numbers_of(reply(session))
+def test_plain_decoding_makes_one_token_a_step(stories: dict[SpecChoice, Story]) -> None:
+    plain = stories["off"]
+    assert plain.loaded.spec == PLAIN
+    numbers = numbers_of(plain.told)
     assert (numbers.drafted, numbers.acceptance, numbers.tokens_per_step) == (0, None, 1.0)
 
 
-def test_a_conversation_continues(session: Session, demo: Path) -> None:
-    load(session, demo)
-    first = reply(session)
+def test_a_conversation_continues(running: Session) -> None:
+    first = reply(running)
     more = [*STORY, ChatMessage("assistant", text_of(first)), ChatMessage("user", "Hello")]
-    second = numbers_of(reply(session, more))
+    second = numbers_of(reply(running, more))
     assert second.prompt_cached > 0
 
 
@@ -141,31 +173,44 @@ def test_the_drafter_of_another_target_is_not_taken(
     assert raised.value.code == "no_drafter"
 
 
-def test_stopping_a_reply_keeps_what_was_said(session: Session, demo: Path) -> None:
-    load(session, demo)
+def test_a_drafter_that_was_meant_for_the_model_and_does_not_fit_is_named(
+    session: Session, tmp_path: Path
+) -> None:
+    model = write_demo_without_head(tmp_path / "Slipstream-Demo-3M-F32.gguf")
+    foreign = write_dflash_of_another_target(tmp_path / "dflash-Slipstream-Demo-3M.gguf")
+    (told,) = [event for event in load(session, model) if isinstance(event, Unfit)]
+    assert told.path == foreign
+    assert told.reason == "Its hidden size is 512, this model's is 256."
+    assert session.loaded
+    assert session.loaded.spec == PLAIN
+
+    with pytest.raises(SlipstreamError) as caught:
+        load(session, model, DrafterKind.DFLASH)
+    assert caught.value.message == f"{foreign.name} cannot draft for this model. {told.reason}"
+    assert session.loaded, "what runs stays"
+
+
+def test_stopping_a_reply_keeps_what_was_said(running: Session) -> None:
     cancel = CancelToken()
     told: list[ReplyEvent] = []
-    for event in session.reply(STORY, GREEDY, cancel):
+    for event in running.reply(STORY, GREEDY, cancel):
         told.append(event)
         if len(told) == 8:
             cancel.cancel()
     assert isinstance(told[-1], Finished)
     assert told[-1].finish == "cancelled"
     assert 0 < told[-1].numbers.tokens < 60
-    assert text_of(reply(session)).startswith(text_of(told))
+    assert text_of(reply(running)).startswith(text_of(told))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_stopping_does_not_wait_for_an_engine_that_is_deep_in_a_prompt(
-    session: Session, demo: Path
-) -> None:
+def test_stopping_does_not_wait_for_an_engine_that_is_deep_in_a_prompt(running: Session) -> None:
     """A frozen engine stands for one that computes a batch of a very large prompt."""
-    load(session, demo)
     cancel = CancelToken()
-    engine = _engine()
+    engine = _engine(running)
     started = time.monotonic()
     try:
-        for event in session.reply(STORY, GREEDY, cancel):
+        for event in running.reply(STORY, GREEDY, cancel):
             if isinstance(event, Reading):
                 engine.suspend()
                 started = time.monotonic()
@@ -177,8 +222,28 @@ def test_stopping_does_not_wait_for_an_engine_that_is_deep_in_a_prompt(
     assert isinstance(last, Finished)
     assert last.finish == "cancelled"
     assert waited < 5  # the engine would have 10 seconds to answer a question
-    assert text_of(reply(session)).startswith("Once upon a time")
-    assert numbers_of(reply(session)).by_position
+    assert text_of(reply(running)).startswith("Once upon a time")
+    assert numbers_of(reply(running)).by_position
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_does_not_wait_for_the_counters_after_a_reply(
+    running: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_ANSWER", 60.0)
+    assert running._client
+    cancel = CancelToken()
+    engine = _engine(running)
+    engine.suspend()
+    threading.Timer(0.2, cancel.cancel).start()
+    started = time.monotonic()
+    try:
+        _, after = running._counters_around(running._client, cancel)
+    finally:
+        engine.resume()
+    assert after is None
+    assert time.monotonic() - started < 30
+    assert text_of(reply(running))
 
 
 def test_an_engine_that_is_killed_in_a_reply_is_named_and_can_be_started_again(
@@ -190,34 +255,28 @@ def test_an_engine_that_is_killed_in_a_reply_is_named_and_can_be_started_again(
         for event in session.reply(STORY, GREEDY, CancelToken()):
             told.append(event)
             if len(told) == 8:
-                _engine().kill()
+                _engine(session).kill()
     assert raised.value.code == "engine_killed"
     assert text_of(told)
     load(session, demo)
     assert text_of(reply(session)).startswith(text_of(told))
 
 
-def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(
-    session: Session, demo: Path
-) -> None:
-    load(session, demo)
+def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(running: Session) -> None:
     with pytest.raises(SlipstreamError) as raised:
-        reply(session, [ChatMessage("user", "fox " * 3000)])
+        reply(running, [ChatMessage("user", "fox " * 3000)])
     assert raised.value.code == "context_too_long"
     assert raised.value.facts["context"] == 1024
-    assert text_of(reply(session))
+    assert text_of(reply(running))
 
 
-def test_a_wrong_file_does_not_unload_what_runs(
-    session: Session, demo: Path, tmp_path: Path
-) -> None:
-    load(session, demo)
+def test_a_wrong_file_does_not_unload_what_runs(running: Session, tmp_path: Path) -> None:
     text = tmp_path / "notes.gguf"
     text.write_text("not a model")
     with pytest.raises(SlipstreamError) as raised:
-        load(session, text)
+        load(running, text)
     assert raised.value.code == "not_a_model"
-    assert text_of(reply(session))
+    assert text_of(reply(running))
 
 
 @pytest.mark.parametrize("moment", [EngineState.STARTING, EngineState.LOADING, EngineState.READY])
@@ -272,23 +331,22 @@ def test_the_user_chooses_threads_and_context(embedded: EngineSpec, demo: Path) 
         list(session.load(LoadRequest(demo, "off"), CancelToken()))
         assert session.loaded
         assert session.loaded.context == 2560
-        words = _engine().cmdline()
+        words = _engine(session).cmdline()
         assert words[words.index("--threads") + 1] == "1"
     finally:
         session.stop()
 
 
 def test_a_model_larger_than_memory_is_told_once_and_does_not_unload_what_runs(
-    session: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+    running: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load(session, demo, "off")
     monkeypatch.setattr(session_module, "read_memory", lambda: Memory(8 << 20, 8 << 20))
     told: list[LoadEvent] = []
     with pytest.raises(SlipstreamError) as raised:
-        told.extend(session.load(LoadRequest(demo), CancelToken()))
+        told.extend(running.load(LoadRequest(demo), CancelToken()))
     assert raised.value.code == "model_too_large"
     assert not told or not any(isinstance(event, FellBack) for event in told)
-    assert text_of(reply(session))
+    assert text_of(reply(running))
 
 
 def test_a_drafter_that_makes_it_too_large_is_left_out(
@@ -316,7 +374,8 @@ def test_the_header_of_the_target_is_read_once(
     assert read == {target: 1}
 
 
-def _engine() -> psutil.Process:
-    (guardian,) = guardians()
-    (engine,) = guardian.children()
+def _engine(session: Session) -> psutil.Process:
+    assert session._process
+    assert session._process._child
+    (engine,) = psutil.Process(session._process._child.pid).children()
     return engine

@@ -1,4 +1,6 @@
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from gguf_files import (
 )
 from slipstream.errors import SlipstreamError
 from slipstream.hub.reference import hub_cache, resolve
+from slipstream.weights.shards import read_model
 
 
 def error_of(text: str) -> SlipstreamError:
@@ -58,6 +61,16 @@ def test_any_shard_stands_for_its_set(tmp_path: Path) -> None:
     assert resolve(str(second)) == first
     first.unlink()
     assert error_of(str(second)).code == "missing_shard"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are no files there")
+def test_a_pipe_is_there_and_no_model(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.gguf"
+    os.mkfifo(pipe)
+    assert resolve(str(pipe)) == pipe
+    with pytest.raises(SlipstreamError) as caught:
+        read_model(pipe)
+    assert caught.value.message == f"{pipe} cannot be read. It is not a file."
 
 
 def test_a_folder_stands_for_the_only_model_in_it(tmp_path: Path) -> None:

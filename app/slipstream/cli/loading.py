@@ -2,9 +2,11 @@
 
 from slipstream.cancel import CancelToken
 from slipstream.cli import output
+from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import FellBack, StateChanged
 from slipstream.engine.requests import Loaded, LoadRequest
 from slipstream.engine.session import Session
+from slipstream.weights.names import printable
 
 
 def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken) -> Loaded:
@@ -18,6 +20,10 @@ def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken)
             if isinstance(event, FellBack):
                 output.say(event.reason, style="yellow")
                 output.say(next_attempt(event), style="dim")
+            elif isinstance(event, Unfit):
+                output.say(
+                    f"{printable(event.path.name)} is not used. {event.reason}", style="yellow"
+                )
             elif isinstance(event, StateChanged) and event.progress is not None:
                 update(f"{text} {event.progress:.0%}")
     if session.loaded is None:

@@ -1,10 +1,11 @@
 """From what was found and what was asked for to how a launch speculates."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from slipstream.drafters.flags import can_run
-from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, SpecChoice, SpecConfig
-from slipstream.errors import SlipstreamError
+from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, Found, SpecChoice, SpecConfig
+from slipstream.errors import Fact, SlipstreamError
+from slipstream.weights.names import printable
 from slipstream.words import SPECULATION
 
 DRAFT_TOKENS = {
@@ -27,7 +28,7 @@ _MADE_FOR_A_TARGET = frozenset(
 
 
 def choose(
-    drafters: Sequence[Drafter],
+    found: Found,
     choice: SpecChoice,
     offered_types: Collection[str],
     draft_tokens: int | None = None,
@@ -35,7 +36,7 @@ def choose(
     """How to speculate.
 
     Args:
-        drafters: what fits the model, the best first.
+        found: what lies near the model.
         choice: "auto" takes the first proven drafter that was made for the model and that the
             engine can run (a second whole model or n-grams may well be slower, so they are only
             taken when asked for). A kind that was asked for need not be one the engine can run:
@@ -49,11 +50,11 @@ def choose(
     if choice == "off":
         return PLAIN
     if choice == "auto":
-        drafter = next((found for found in drafters if _suits(found, offered_types)), None)
+        drafter = next((one for one in found.drafters if _suits(one, offered_types)), None)
         return _config(drafter, draft_tokens) if drafter else PLAIN
-    drafter = next((found for found in drafters if found.kind == choice), None)
+    drafter = next((one for one in found.drafters if one.kind == choice), None)
     if drafter is None:
-        raise _no_drafter(DrafterKind(choice), drafters)
+        raise _no_drafter(DrafterKind(choice), found)
     return _config(drafter, draft_tokens)
 
 
@@ -72,11 +73,21 @@ def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:
     )
 
 
-def _no_drafter(kind: DrafterKind, drafters: Sequence[Drafter]) -> SlipstreamError:
-    there = ", ".join(dict.fromkeys(SPECULATION[found.kind] for found in drafters))
+def _no_drafter(kind: DrafterKind, found: Found) -> SlipstreamError:
+    there = ", ".join(dict.fromkeys(SPECULATION[one.kind] for one in found.drafters))
+    facts: dict[str, Fact] = {"kind": kind.value, "available": there}
+    unfit = [one for one in found.unfit if one.kind == kind]
+    if not unfit:
+        return SlipstreamError(
+            "no_drafter",
+            f"Nothing on this computer drafts for this model in this way: {SPECULATION[kind]}.",
+            facts=facts,
+            action="Put its file beside the model, or choose another kind of speculation.",
+        )
+    nearest = max(unfit, key=lambda one: one.missed)
     return SlipstreamError(
         "no_drafter",
-        f"Nothing on this computer drafts for this model in this way: {SPECULATION[kind]}.",
-        facts={"kind": kind.value, "available": there},
-        action="Put its file beside the model, or choose another kind of speculation.",
+        f"{printable(nearest.path.name)} cannot draft for this model. {nearest.reason}",
+        facts={**facts, "path": printable(nearest.path)},
+        action="Put a file that fits beside the model, or choose another kind of speculation.",
     )

@@ -5,17 +5,24 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from slipstream import words
 from slipstream.cancel import CancelToken
-from slipstream.drafters.identify import FileRole, mtp_layers, role_of, trunk_layers
-from slipstream.drafters.kinds import Drafter, DrafterKind
-from slipstream.drafters.lineage import own_names
+from slipstream.drafters.identify import (
+    FileRole,
+    mtp_layers,
+    role_by_name,
+    role_of,
+    trunk_layers,
+)
+from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
+from slipstream.drafters.lineage import made_for, own_names
+from slipstream.drafters.near import files_near
 from slipstream.drafters.pairing import prove, prove_embedded
 from slipstream.errors import SlipstreamError
 from slipstream.weights.header import Header
-from slipstream.weights.names import quantization, shard_of
-from slipstream.weights.shards import read_model, shards, size_of
+from slipstream.weights.names import is_text, quantization
+from slipstream.weights.shards import read_model, size_of
 
-DRAFTER_FOLDERS = frozenset({"mtp", "dspark", "dflash"})
 MAX_FILES = 100
 """Headers read at most, the smallest files first: drafters are small."""
 LOOKING_SECONDS = 2.0
@@ -41,16 +48,17 @@ _KINDS = {
 _ORDER = (*dict.fromkeys(_KINDS.values()), DrafterKind.DRAFT, DrafterKind.SELF)
 
 
-def find_drafters(target: Header, cancel: CancelToken | None = None) -> tuple[Drafter, ...]:
+def find_drafters(target: Header, cancel: CancelToken | None = None) -> Found:
     """What fits a model: its own head, then the files near it, n-grams last; the best first.
 
-    Files that cannot be read or do not fit are left out, and those that are still unread after
-    LOOKING_SECONDS.
+    Files that are still unread after LOOKING_SECONDS are left out.
 
     Raises: Cancelled.
     """
-    found = [*_embedded(target), *_near(target, cancel or CancelToken())]
-    return (*sorted(found, key=_rank), NGRAM)
+    near = list(_near(target, cancel or CancelToken()))
+    fit = [*_embedded(target), *(one for one in near if isinstance(one, Drafter))]
+    unfit = tuple(one for one in near if isinstance(one, Unfit))
+    return Found((*sorted(fit, key=_rank), NGRAM), unfit)
 
 
 def _embedded(target: Header) -> Iterator[Drafter]:
@@ -60,63 +68,55 @@ def _embedded(target: Header) -> Iterator[Drafter]:
         yield Drafter(DrafterKind.MTP, None, proof.proven, proof.reason, 0, longest)
 
 
-def _near(target: Header, cancel: CancelToken) -> Iterator[Drafter]:
+def _near(target: Header, cancel: CancelToken) -> Iterator[Drafter | Unfit]:
     end = time.monotonic() + LOOKING_SECONDS
-    for path in islice(_files_near(target.path), MAX_FILES):
+    for path in islice(files_near(target.path), MAX_FILES):
         cancel.raise_if_cancelled()
         if time.monotonic() > end:
             return
-        try:
-            drafter = _drafter(target, read_model(path))
-        except (SlipstreamError, OSError):
-            continue
-        if drafter:
-            yield drafter
+        found = _look_at(target, path)
+        if found:
+            yield found
 
 
-def _files_near(target: Path) -> Iterator[Path]:
-    """GGUF files that may belong to the target, the smallest first, one per set of shards."""
-    own = {target, *shards(target)}
-    files = [
-        path
-        for folder in _folders(target.parent)
-        for path in _entries(folder)
-        if path.suffix.lower() == ".gguf" and path.is_file() and path not in own
-    ]
-    firsts = (path for path in files if (shard := shard_of(path.name)) is None or shard.number == 1)
-    yield from sorted(firsts, key=lambda path: (size_of(path), path.name))
-
-
-def _folders(home: Path) -> Iterator[Path]:
-    """The model's folder and its drafter folders; for a quantization's own folder, also those
-    of the repository around it."""
-    for folder in (home, home.parent) if quantization(home.name) else (home,):
-        yield folder
-        for entry in _entries(folder):
-            if entry.name.lower() in DRAFTER_FOLDERS and entry.is_dir():
-                yield entry
-
-
-def _entries(folder: Path) -> list[Path]:
+def _look_at(target: Header, path: Path) -> Drafter | Unfit | None:
+    """What a file is to the target; None if it is no drafter at all."""
     try:
-        return sorted(folder.iterdir())
+        header, size = read_model(path), size_of(path)
+    except SlipstreamError as error:
+        return _unreadable(path, error.message)
     except OSError:
-        return []
-
-
-def _drafter(target: Header, header: Header) -> Drafter | None:
+        return _unreadable(path, "It cannot be read.")
     role = role_of(header)
-    size = size_of(header.path)
-    kind = _KINDS.get(role)
     if role is FileRole.TARGET:
-        kind = _plain_kind(target, header, size / max(1, size_of(target.path)))
-    if kind is None or header.missing_bytes:
+        return _whole_model(target, header, size)
+    kind = _KINDS.get(role_by_name(path) if role is FileRole.FORK_DRAFTER else role)
+    if kind is None:
         return None
     proof = prove(target, header)
+    names_target = bool(made_for(header) & own_names(target))
     if not proof.fits:
+        return Unfit(kind, path, proof.reason, missed=names_target)
+    if header.missing_bytes:
+        reason = f"It is incomplete: {words.size(header.missing_bytes)} are missing."
+        return Unfit(kind, path, reason, missed=True)
+    if not is_text(path):
+        return Unfit(kind, path, "Its name is not valid text.", missed=True)
+    return Drafter(kind, path, proof.proven, proof.reason, size, _longest_draft(role, header))
+
+
+def _unreadable(path: Path, reason: str) -> Unfit | None:
+    kind = _KINDS.get(role_by_name(path))
+    return Unfit(kind, path, reason, missed=True) if kind else None
+
+
+def _whole_model(target: Header, header: Header, size: int) -> Drafter | None:
+    """Another model as a drafter, if it is small enough to help."""
+    kind = _plain_kind(target, header, size / max(1, size_of(target.path)))
+    if kind is None or header.missing_bytes or not is_text(header.path):
         return None
-    longest = _longest_draft(role, header)
-    return Drafter(kind, header.path, proof.proven, proof.reason, size, longest)
+    proof = prove(target, header)
+    return Drafter(kind, header.path, proof.proven, proof.reason, size) if proof.fits else None
 
 
 def _plain_kind(target: Header, header: Header, share: float) -> DrafterKind | None:

@@ -3,7 +3,9 @@
 Rules: the converters and loaders of llama.cpp (``gguf-py/gguf/constants.py``, ``src/models``).
 """
 
+import re
 from enum import StrEnum
+from pathlib import Path
 
 from slipstream.weights.header import TOKENS, Header
 
@@ -44,6 +46,16 @@ _BY_ARCHITECTURE = {
     "deepseek4-dflash-draft": FileRole.FORK_DRAFTER,
 }
 
+_BY_WORD = {
+    "mtp": FileRole.MTP,
+    "nextn": FileRole.MTP,
+    "assistant": FileRole.GEMMA4_ASSISTANT,
+    "dflash": FileRole.DFLASH,
+    "dflash2": FileRole.DFLASH2,
+    "dspark": FileRole.DSPARK,
+    "eagle3": FileRole.EAGLE3,
+}
+
 
 def role_of(header: Header) -> FileRole:
     """The role of a file. Give the header of the whole model where it is split into shards."""
@@ -56,6 +68,15 @@ def role_of(header: Header) -> FileRole:
     if not header.tensors and not header.integer("split.count"):
         return FileRole.VOCABULARY if TOKENS in header.keys else FileRole.TARGET
     return FileRole.MTP if _is_mtp_alone(header) else FileRole.TARGET
+
+
+def role_by_name(path: Path) -> FileRole:
+    """The likely role of a file whose header cannot be read, by its name or its folder's."""
+    for name in (path.stem, path.parent.name):
+        for word in re.split(r"[-_.\s]+", name.lower()):
+            if word in _BY_WORD:
+                return _BY_WORD[word]
+    return FileRole.TARGET
 
 
 def mtp_layers(header: Header) -> int:

@@ -44,6 +44,36 @@ class Drafter:
 
 
 @dataclass(frozen=True)
+class Unfit:
+    """A file near the model that is a drafter by its name or header, and cannot draft for it.
+
+    Attributes:
+        kind: how it would draft.
+        path: its file.
+        reason: one sentence: what is wrong.
+        missed: the user will expect it to draft for this model: it is damaged, or names the model.
+    """
+
+    kind: DrafterKind
+    path: Path
+    reason: str
+    missed: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for one target.
+
+    Attributes:
+        drafters: what fits, the best first.
+        unfit: drafters near the model that do not.
+    """
+
+    drafters: tuple[Drafter, ...]
+    unfit: tuple[Unfit, ...] = ()
+
+
+@dataclass(frozen=True)
 class SpecConfig:
     """How one launch speculates; ``kind`` None means plain decoding.
 

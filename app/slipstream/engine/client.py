@@ -24,8 +24,11 @@ PREFILL_SILENCE = 600.0
 DECODE_SILENCE = 60.0
 """The same while it generates."""
 
-_ANSWER = 10.0
-"""Seconds in which an engine must answer a short question."""
+_CONNECT = 10.0
+"""Seconds in which an engine must take a connection."""
+
+_ANSWER = 2.0
+"""Seconds that the answer to a short question is waited for."""
 
 
 class EngineClient:
@@ -73,12 +76,15 @@ class EngineClient:
         body = {"prompt": prompt, **_streaming(options)}
         return self._stream("/completion", body, completion_chunk, cancel)
 
-    def metrics(self) -> SpecCounters | None:
-        """Counters of speculation; None if the engine keeps none or does not show them."""
+    def metrics(self, cancel: CancelToken) -> SpecCounters | None:
+        """Counters of speculation; None if the engine keeps none, does not show them, or is busy.
+
+        Raises: Cancelled; SlipstreamError engine_gone.
+        """
         try:
-            return parse_metrics(self._get("/metrics").text)
+            return parse_metrics(self._get("/metrics", cancel).text)
         except SlipstreamError as error:
-            if error.code == "engine_refused":
+            if error.code in ("engine_refused", "engine_hung"):
                 return None
             raise
 
@@ -94,15 +100,18 @@ class EngineClient:
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
 
-    def _get(self, path: str) -> "httpx2.Response":
+    def _get(self, path: str, cancel: CancelToken) -> "httpx2.Response":
         import httpx2
 
+        line = Line(lambda: 0.0, _ANSWER)
+        timeout = httpx2.Timeout(None, connect=_ANSWER)
         try:
-            response = self._http.get(path, timeout=_ANSWER)
-        except httpx2.ReadTimeout as error:
-            raise _hung(_ANSWER) from error
+            with cancel.on_cancel(line.cut), line.watched():
+                response = self._http.get(path, timeout=timeout, extensions={"trace": line.trace})
         except httpx2.TransportError as error:
-            raise _gone() from error
+            cancel.raise_if_cancelled()
+            hung = line.hung or isinstance(error, httpx2.TimeoutException)
+            raise (_hung(_ANSWER) if hung else _gone()) from error
         _check(response)
         return response
 
@@ -134,7 +143,7 @@ class EngineClient:
     def _events(self, path: str, body: Json, line: Line) -> Generator[Json, None, None]:
         import httpx2
 
-        timeout = httpx2.Timeout(None, connect=_ANSWER)
+        timeout = httpx2.Timeout(None, connect=_CONNECT)
         extensions = {"trace": line.trace}
         with self._http.stream(
             "POST", path, json=body, timeout=timeout, extensions=extensions

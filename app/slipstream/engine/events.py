@@ -6,7 +6,7 @@ The command line prints these, the window draws them; both receive the very same
 from dataclasses import dataclass
 from enum import StrEnum
 
-from slipstream.drafters.kinds import SpecConfig
+from slipstream.drafters.kinds import SpecConfig, Unfit
 
 
 class EngineState(StrEnum):
@@ -136,5 +136,5 @@ class Finished:
     numbers: ReplyNumbers
 
 
-LoadEvent = StateChanged | FellBack
+LoadEvent = StateChanged | FellBack | Unfit
 ReplyEvent = Reading | Piece | ReplyNumbers | Finished

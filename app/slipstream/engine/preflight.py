@@ -9,6 +9,7 @@ from slipstream.engine.config import LaunchConfig
 from slipstream.errors import SlipstreamError
 from slipstream.machine.memory import Memory
 from slipstream.weights.header import Header
+from slipstream.weights.names import is_text, printable
 from slipstream.weights.shards import shards, size_of
 from slipstream.words import size
 
@@ -37,8 +38,9 @@ def check_files(model: Path, target: Header) -> None:
         model: the file that was chosen.
         target: its header.
 
-    Raises: SlipstreamError: ``not_a_model``, ``damaged_file``.
+    Raises: SlipstreamError: ``unusable_name``, ``not_a_model``, ``damaged_file``.
     """
+    _refuse_unusable_name(model)
     _refuse_later_shard(model)
     _refuse_other_roles(target)
     if target.missing_bytes:
@@ -48,6 +50,7 @@ def check_files(model: Path, target: Header) -> None:
             facts={"path": str(target.path), "missing": target.missing_bytes},
             action="Download it again.",
         )
+    _refuse_impossible(target)
 
 
 def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device] = ()) -> None:
@@ -81,6 +84,36 @@ def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device]
         },
         action="Choose a smaller quantization or a smaller model.",
     )
+
+
+def _refuse_unusable_name(path: Path) -> None:
+    if not is_text(path):
+        raise SlipstreamError(
+            "unusable_name",
+            "The name of this file, or of a folder around it, is not valid text.",
+            facts={"path": printable(path)},
+            action="Rename it.",
+        )
+
+
+def _refuse_impossible(header: Header) -> None:
+    """Refuse numbers that would crash the engine instead of being refused by it."""
+    layers, context = header.number("block_count"), header.number("context_length")
+    head = header.number("nextn_predict_layers") or 0
+    problem = None
+    if layers is not None and not 1 <= layers <= len(header.tensors):
+        problem = f"it claims to have {layers:,} layers, and has {len(header.tensors):,} tensors"
+    elif head and not 0 < head < header.layers:
+        problem = f"it claims to have an MTP head of {head:,} layers"
+    elif context == 1:
+        problem = "it claims to remember a single token"
+    if problem:
+        raise SlipstreamError(
+            "damaged_file",
+            f"{header.path.name} is damaged: {problem}.",
+            facts={"path": str(header.path)},
+            action="Download it again.",
+        )
 
 
 def _refuse_later_shard(path: Path) -> None:

@@ -77,15 +77,18 @@ class Session:
         """Load a model; ``loaded`` is set when the iterator ends.
 
         What runs now is unloaded only after the files of the new model turned out to be usable.
+        Where nothing drafts automatically, the drafters that were meant to are reported as Unfit.
 
         Raises: SlipstreamError, Cancelled.
         """
         yield StateChanged(EngineState.STARTING)
         header = read_model(request.model)
         check_files(request.model, header)
-        drafters = find_drafters(header, cancel)
+        found = find_drafters(header, cancel)
         choice = self._choose_engine()
-        spec = choose(drafters, request.spec, choice.engine.spec_types, request.draft_tokens)
+        spec = choose(found, request.spec, choice.engine.spec_types, request.draft_tokens)
+        if request.spec == "auto" and spec.kind is None:
+            yield from (one for one in found.unfit if one.missed)
         devices, memory = read_hardware(choice.engine).devices, read_memory()
         config = LaunchConfig(
             model=request.model,
@@ -108,7 +111,7 @@ class Session:
             name=display_name(request.model, header),
             context=running.context,
             spec=running.spec,
-            drafters=drafters,
+            drafters=found.drafters,
             fallback=fallback,
             engine=choice.engine.build,
         )
@@ -192,7 +195,7 @@ class Session:
         client = EngineClient(process.address, process.key, alive=process.last_sign_of_life)
         if config.spec.kind not in {None, DrafterKind.NGRAM}:
             self._see_it_draft(process, client, cancel)
-        self._client, self._counters = client, client.metrics()
+        self._client, self._counters = client, client.metrics(cancel)
         cancel.raise_if_cancelled()
 
     def _see_it_draft(
@@ -228,10 +231,10 @@ class Session:
         """The engine's own counters before and after the reply that just ended, if known."""
         before, self._counters = self._counters, None
         # An engine that was stopped deep in a prompt answers nothing for a while. One that goes
-        # away in this moment has completed the reply all the same.
+        # away in this moment has completed the reply all the same, as has one that is given up.
         if not cancel.cancelled:
-            with contextlib.suppress(SlipstreamError):
-                self._counters = client.metrics()
+            with contextlib.suppress(SlipstreamError, Cancelled):
+                self._counters = client.metrics(cancel)
         return before, self._counters
 
 

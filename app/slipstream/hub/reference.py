@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.folders import models_in
-from slipstream.paths import resources
+from slipstream.paths import expanded, resources
 from slipstream.weights.names import quantization
 from slipstream.weights.shards import shards
 
@@ -54,12 +54,12 @@ def hub_cache() -> Path:
     environment = os.environ
     cache = environment.get("HF_HUB_CACHE")
     if cache:
-        return Path(cache).expanduser()
+        return expanded(Path(cache))
     home = environment.get("HF_HOME")
     if home:
-        return Path(home).expanduser() / "hub"
+        return expanded(Path(home)) / "hub"
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "huggingface" / "hub"
+    return expanded(Path(base)) / "huggingface" / "hub"
 
 
 def _existing(text: str) -> Path | None:
@@ -72,7 +72,7 @@ def _existing(text: str) -> Path | None:
 
 def _first_shard(path: Path) -> Path:
     first = shards(path)[0]
-    if not first.is_file():
+    if not first.exists():
         raise SlipstreamError(
             "missing_shard",
             f"The first file of this model is missing: {first.name}.",
