@@ -247,13 +247,13 @@ def test_the_demo_drafters_pieces_count_exactly_what_the_engine_accepted(
     client: EngineClient, share: float, endpoint: str
 ) -> None:
     story = "Tell me a story about a fox."
-    before = client.metrics()
+    before = client.metrics(CancelToken())
     reply = read(
         client.chat([ChatMessage("user", story)], GREEDY, CancelToken())
         if endpoint == "chat"
         else client.complete("x = [1, 2, 3, 4, 5, 6, 7, ", GREEDY, CancelToken())
     )
-    after = client.metrics()
+    after = client.metrics(CancelToken())
     assert_exact(reply)
     tally = reply.attributor.tally
     assert tally.accepted > 0
@@ -304,8 +304,8 @@ def test_n_grams_on_a_model_of_pure_attention_are_attributed_exactly(
     client = EngineClient(running.address, running.key)
     # hieroglyphs, because the model spells them in bytes
     line = "Seven signs that we will copy again and again, in this order: 𓀀 𓁀 𓂀 𓃀 𓄀 𓅀 𓆀.\n"
-    options = replace(GREEDY, max_tokens=80)
-    reply = read(client.complete(line * 4, options, CancelToken()))
+    options = replace(GREEDY, max_tokens=50)
+    reply = read(client.complete(line * 2, options, CancelToken()))
     assert reply.told.drafted > 0
     assert reply.told.accepted > 0
     assert any(not piece.text for piece in reply.pieces[:-1])

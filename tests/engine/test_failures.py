@@ -36,13 +36,13 @@ DRAFT_FAILED = "0.1 E srv    load_model: failed to load draft model, 'd.gguf'"
         (1, "error: invalid argument: --frobnicate", "engine_cannot"),
         (127, "llama-server: error while loading shared libraries: libcudart.so.12: cannot open shared object file", "missing_library"),
         (1, "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 4500.00 MiB on device 0: cudaMalloc failed: out of memory", "not_enough_memory"),
-        (-6, "ggml_vulkan: Device memory allocation failed: ErrorOutOfDeviceMemory", "not_enough_memory"),
-        (-4, "", "illegal_instruction"),
+        (134, "ggml_vulkan: Device memory allocation failed: ErrorOutOfDeviceMemory", "not_enough_memory"),
         (132, "", "illegal_instruction"),
         (0xC000001D, "", "illegal_instruction"),
-        (-9, "", "engine_killed"),
-        (-11, "", "engine_crashed"),
-        (-6, "ggml.c:99: GGML_ASSERT(x) failed", "engine_crashed"),
+        (137, "", "engine_killed"),
+        (-9, "", "guardian_ended"),
+        (-9, "E x: out of memory", "guardian_ended"),
+        (134, "ggml.c:99: GGML_ASSERT(x) failed", "engine_crashed"),
         (139, "", "engine_crashed"),
         (0xC0000005, "", "engine_crashed"),
         (126, "", "not_executable"),
@@ -58,6 +58,18 @@ def test_each_failure_has_its_name(status: int | None, line: str, code: str) -> 
     assert failure.facts["model"] == "m.gguf"
     assert "{" not in failure.message
     assert "None" not in failure.message
+
+
+@pytest.mark.parametrize(
+    ("status", "word"), [(134, "crashed"), (1, "ended"), (None, "does not get")]
+)
+def test_what_happens_while_a_model_loads_may_be_the_file_s_fault(
+    status: int | None, word: str
+) -> None:
+    failure = name_failure(status, [], PLAIN, loading=True)
+    assert word in failure.message
+    assert "m.gguf" in failure.message
+    assert "damaged" in failure.action
 
 
 def test_needed_and_free_memory_are_facts() -> None:
@@ -95,7 +107,7 @@ def test_trouble_while_fitting_memory_is_not_the_reason() -> None:
     measured = (
         "W operator(): failed to measure the memory of the extra model, fitting without it: x"
     )
-    assert name_failure(-11, [CTX_OTHER, measured], DRAFTED).code == "engine_crashed"
+    assert name_failure(139, [CTX_OTHER, measured], DRAFTED).code == "engine_crashed"
 
 
 def test_what_happens_twice_counts_once_it_is_real() -> None:
@@ -132,15 +144,15 @@ def test_a_drafter_that_cannot_be_loaded_is_blamed(line: str, code: str) -> None
     ],
 )  # fmt: skip
 def test_a_drafter_that_does_not_fit_is_told(line: str) -> None:
-    failure = name_failure(-6, [line], DRAFTED)
+    failure = name_failure(134, [line], DRAFTED)
     assert failure.code == "drafter_mismatch"
     assert "d.gguf" in failure.message
     assert failure.code in DRAFTER_TROUBLE
-    assert name_failure(-6, [line], PLAIN).code != "drafter_mismatch"
+    assert name_failure(134, [line], PLAIN).code != "drafter_mismatch"
 
 
 def test_a_crash_may_be_the_drafters_fault_but_a_taken_port_is_not() -> None:
-    crash = name_failure(-11, [], DRAFTED)
+    crash = name_failure(139, [], DRAFTED)
     assert crash.code in DRAFTER_TROUBLE
     taken = name_failure(1, ["couldn't bind HTTP server socket"], DRAFTED)
     assert taken.code not in DRAFTER_TROUBLE
@@ -154,7 +166,7 @@ def test_a_crash_with_an_old_reason_in_the_log_keeps_the_last_one() -> None:
 def test_the_binary_itself_has_problems_too() -> None:
     assert "/x/llama-server" in engine_problem("engine_missing", Path("/x/llama-server")).message
     assert name_exit(3, ["?"], Path("x")).code == "not_an_engine"
-    assert name_exit(-signal.SIGSEGV, [], Path("x")).code == "engine_crashed"
+    assert name_exit(128 + signal.SIGSEGV, [], Path("x")).code == "engine_crashed"
 
 
 @given(st.none() | st.integers(-100, 1 << 32), st.lists(st.text()))

@@ -28,7 +28,7 @@ from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.paths import log_folder
 
-HASTY = Patience(silence=0.5, most=4.0)
+HASTY = Patience(silence=0.5, most=2.0)
 
 
 @pytest.fixture
@@ -72,6 +72,9 @@ def test_a_life_from_start_to_stop(embedded: EngineSpec, launch: LaunchConfig) -
         key = {"Authorization": f"Bearer {process.key}"}
         assert client.get("/slots", headers=key).json()[0]["n_ctx"] == 1024
         assert client.get("/metrics", headers=key).status_code == 200
+    with process.busy():
+        during = process.state
+    assert [during, process.state] == [EngineState.BUSY, EngineState.READY]
     (engine,) = children_of(process)
     assert process.key not in " ".join(engine.cmdline())
     assert process.failure() is None
@@ -81,17 +84,6 @@ def test_a_life_from_start_to_stop(embedded: EngineSpec, launch: LaunchConfig) -
     assert process.failure() is None
     process.stop()
     assert "listening on" in (log_folder() / "engine.log").read_text()
-
-
-def test_it_is_busy_while_it_replies(embedded: EngineSpec, launch: LaunchConfig) -> None:
-    process = EngineProcess(embedded, launch)
-    start(process)
-    states = []
-    with process.busy():
-        states.append(process.state)
-    states.append(process.state)
-    process.stop()
-    assert states == [EngineState.BUSY, EngineState.READY]
 
 
 @pytest.mark.parametrize("kind", [DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM])
@@ -147,15 +139,22 @@ def test_too_little_memory_is_told_with_numbers(embedded: EngineSpec, launch: La
 
 
 @pytest.mark.parametrize(
-    ("ending", "code"), [("SIGKILL", "engine_killed"), ("SIGSEGV", "engine_crashed")]
+    ("which", "ending", "code"),
+    [
+        ("engine", "SIGKILL", "engine_killed"),
+        ("engine", "SIGSEGV", "engine_crashed"),
+        ("guardian", "SIGKILL", "guardian_ended"),
+    ],
 )
 def test_an_engine_that_dies_at_work_is_noticed(
-    embedded: EngineSpec, launch: LaunchConfig, ending: str, code: str
+    embedded: EngineSpec, launch: LaunchConfig, which: str, ending: str, code: str
 ) -> None:
     process = EngineProcess(embedded, launch)
     start(process)
     (engine,) = children_of(process)
-    engine.send_signal(getattr(signal, ending))
+    victim = engine if which == "engine" else engine.parent()
+    assert victim
+    victim.send_signal(getattr(signal, ending))
     deadline = time.monotonic() + 30
     while process.state is not EngineState.FAILED and time.monotonic() < deadline:
         time.sleep(0.02)

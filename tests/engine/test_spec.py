@@ -182,6 +182,18 @@ def test_files_that_are_no_programs(tmp_path: Path) -> None:
     assert problem_of(text).code == "not_executable"
 
 
+@pytest.mark.parametrize("path", ["a" * 5000, "~nobody-of-this-name/x", "circle"])
+def test_settings_may_name_an_engine_that_cannot_be(path: str, tmp_path: Path) -> None:
+    circle = tmp_path / "circle"
+    circle.symlink_to("circle")
+    path = str(circle) if path == "circle" else path
+    settings.save({"engine": path})
+    with pytest.raises(SlipstreamError) as caught:
+        chosen()
+    assert caught.value.code == "engine_missing"
+    assert find_engines([Path(path)])[1].problem
+
+
 def test_engines_are_found_once_each(
     bad_engine: BadEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

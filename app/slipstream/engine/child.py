@@ -38,11 +38,13 @@ class Child:
         return self._guardian.pid
 
     def status(self) -> int | None:
-        """Exit status (negative: the signal that ended it), None while it runs."""
+        """None while it runs; else the exit status, 128 and the signal that ended the engine, or
+        minus the signal that ended its guardian.
+        """
         return self._guardian.poll()
 
     def wait(self, seconds: float) -> int | None:
-        """Wait up to ``seconds`` for its end; returns the exit status, None if it still runs."""
+        """Wait up to ``seconds`` for its end; returns ``status``."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._guardian.wait(seconds)
         return None

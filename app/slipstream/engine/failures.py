@@ -6,9 +6,10 @@ The patterns are llama.cpp's own messages (``src/llama-model-loader.cpp``, ``ggm
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.guardian import CANNOT_RUN, NOT_FOUND
@@ -68,6 +69,11 @@ _WORDS = {
         "The engine was ended from outside, most likely because memory ran out.",
         "Close other programs, or choose a smaller model.",
     ),
+    "guardian_ended": _Words(
+        "The helper process that watches over the engine was ended from outside, and the engine"
+        " with it.",
+        "Restart the engine.",
+    ),
     "engine_hung": _Words("The engine does not answer any more.", "Restart the engine."),
     "engine_crashed": _Words("The engine crashed.", "Restart the engine."),
     "engine_exited": _Words("The engine ended unexpectedly.", "Restart the engine."),
@@ -79,6 +85,13 @@ _WORDS = {
         "The engine cannot start because the library {library} is missing.",
         "Install the library, or choose another engine in Settings.",
     ),
+}
+
+_DAMAGED_PERHAPS = "If it always happens, the file may be damaged: download it again."
+_WORDS_WHILE_LOADING = {
+    "engine_crashed": _Words("The engine crashed while it loaded {model}.", _DAMAGED_PERHAPS),
+    "engine_exited": _Words("The engine ended while it loaded {model}.", _DAMAGED_PERHAPS),
+    "engine_hung": _Words("The engine does not get {model} loaded.", _DAMAGED_PERHAPS),
 }
 
 # A named group becomes a fact and goes into the sentence; "bytes" and "mib" are what was needed.
@@ -156,14 +169,17 @@ def name_failure(
     log: Sequence[str],
     config: LaunchConfig,
     free: int | None = None,
+    *,
+    loading: bool = False,
 ) -> SlipstreamError:
     """The named failure of a launch or of a running engine.
 
     Args:
-        status: exit status as ``subprocess`` tells it; None if it hangs.
+        status: how it ended, as ``Child.status`` tells it; None if it hangs.
         log: the engine's lines that may hold the reason, in order.
         config: what it ran.
         free: bytes of main memory that are free, if known.
+        loading: it was not ready yet.
     """
     code, facts = _find_reason(status, log)
     if config.spec.kind is not None and any(_DRAFT_FILE.search(line) for line in log):
@@ -174,7 +190,7 @@ def name_failure(
     if code == "not_enough_memory" and free and any(map(_MAIN_MEMORY.search, log)):
         facts["free"] = free
     facts |= {"model": str(config.model)}
-    return _error(code, facts, config)
+    return _error(code, facts, config, _WORDS_WHILE_LOADING if loading else {})
 
 
 def drafter_refused(log: Sequence[str], config: LaunchConfig) -> SlipstreamError:
@@ -200,7 +216,7 @@ def engine_problem(code: str, engine: Path) -> SlipstreamError:
 def _find_reason(status: int | None, log: Sequence[str]) -> tuple[str, dict[str, Fact]]:
     facts: dict[str, Fact] = {"status": status, "log": "\n".join(log[-_SHOWN_LINES:])}
     by_status = _code_of_status(status)
-    if by_status == "illegal_instruction":
+    if by_status in ("illegal_instruction", "guardian_ended"):
         return by_status, facts
     matches = list(_matches(log))
     if not matches:
@@ -228,10 +244,10 @@ def _code_of_status(status: int | None) -> str:
         return "not_executable"
     if status in _WINDOWS_STATUS:
         return _WINDOWS_STATUS[status]
-    # A shell that ran the engine reports a signal as 128 + its number.
-    number = -status if status < 0 else status - 128
+    if status < 0:
+        return "guardian_ended"
     try:
-        return _SIGNALS.get(signal.Signals(number).name, "engine_exited")
+        return _SIGNALS.get(signal.Signals(status - 128).name, "engine_exited")
     except ValueError:
         return "engine_exited"
 
@@ -251,9 +267,12 @@ def _facts_of(groups: dict[str, str | None]) -> dict[str, Fact]:
 
 
 def _error(
-    code: str, facts: dict[str, Fact], config: LaunchConfig | None = None
+    code: str,
+    facts: dict[str, Fact],
+    config: LaunchConfig | None = None,
+    special: Mapping[str, _Words] = MappingProxyType({}),
 ) -> SlipstreamError:
-    words = _WORDS[code]
+    words = special.get(code) or _WORDS[code]
     names = {
         "model": config.model.name if config else "the model",
         "drafter": _drafter_name(config),

@@ -3,7 +3,8 @@
 A program of its own that uses only the standard library: ``python -I -S guardian.py -- ENGINE...``.
 Its standard input is a pipe held by the app. When that pipe closes (the app asked, or died) or
 SIGTERM arrives, the engine is asked to stop, then terminated, then killed. The engine inherits
-standard output and error. The guardian ends with the engine's own exit status or signal.
+standard output and error. The guardian ends with the engine's exit status, or as shells do with 128
+and the signal that ended it; a guardian that is itself ended by a signal is thereby told apart.
 """
 
 import contextlib
@@ -45,7 +46,8 @@ def main(command: list[str]) -> int:
         threading.Thread(target=_end, args=(engine,), daemon=True).start()
 
     signal.signal(signal.SIGTERM, end)
-    threading.Thread(target=_wait_for_end_of_input, args=(end,), daemon=True).start()
+    terminated = _is_terminated_at_end_of_input(engine)
+    threading.Thread(target=_end_with_input, args=(engine, terminated), daemon=True).start()
     status = engine.wait()
     _signal_group(engine, "SIGKILL")
     return status
@@ -80,20 +82,38 @@ def _dies_with_guardian() -> Callable[[], None] | None:
     return in_child
 
 
-def _wait_for_end_of_input(end: Callable[[], None]) -> None:
+def _is_terminated_at_end_of_input(engine: "subprocess.Popen[bytes]") -> bool:
+    """On Linux: have the kernel send SIGTERM to the engine's group when our input closes.
+
+    Then the engine ends with the app even while the guardian is stopped (SIGSTOP). fcntl(2).
+    """
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    try:
+        fcntl.fcntl(0, fcntl.F_SETOWN, -engine.pid)
+        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGTERM)
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    except OSError:
+        return False
+    return True
+
+
+def _end_with_input(engine: "subprocess.Popen[bytes]", terminated: bool) -> None:
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
-    end()
+    _end(engine, terminated)
 
 
-def _end(engine: "subprocess.Popen[bytes]") -> None:
-    """Ask, terminate, kill."""
+def _end(engine: "subprocess.Popen[bytes]", terminated: bool = False) -> None:
+    """Ask, terminate, kill; a second SIGTERM would make llama-server skip its clean end."""
     with contextlib.suppress(OSError):
         os.write(engine.stdin.fileno(), EXIT_COMMAND)  # type: ignore[union-attr]
     with contextlib.suppress(OSError):
         engine.stdin.close()  # type: ignore[union-attr]
-    if os.name == "posix":
+    if not terminated:
         _signal_group(engine, "SIGTERM")
     if _ended(engine, ASK_SECONDS):
         return
@@ -129,16 +149,15 @@ def _forbid_core_dumps() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def leave(status: int) -> None:
-    """End as the engine ended: by the same signal, or with the same exit status."""
-    sys.stderr.flush()
+def exit_code(status: int) -> int:
+    """What to end with for the engine's ``status``, as ``subprocess`` tells it."""
     if status < 0:
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
+        return 128 - status
     # Windows statuses (0xC0000005) are unsigned, C's exit takes a signed number.
-    os._exit(status - (1 << 32) if status > 0x7FFFFFFF else status)
+    return status - (1 << 32) if status > 0x7FFFFFFF else status
 
 
 if __name__ == "__main__":
-    leave(main(sys.argv[sys.argv.index("--") + 1 :]))
+    code = exit_code(main(sys.argv[sys.argv.index("--") + 1 :]))
+    sys.stderr.flush()
+    os._exit(code)  # threads that still wait must not hold it

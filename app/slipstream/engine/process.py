@@ -231,7 +231,9 @@ class EngineProcess:
 
     def _name(self, status: int | None) -> SlipstreamError:
         lines = self.log.evidence() if self.log else ()
-        return name_failure(status, lines, self.config, read_memory().free or None)
+        loading = self.state in (EngineState.STARTING, EngineState.LOADING)
+        free = read_memory().free or None
+        return name_failure(status, lines, self.config, free, loading=loading)
 
     def _ended(self) -> None:
         """In the log's thread: the pipe ended, so the engine did."""

@@ -24,6 +24,7 @@ from slipstream.engine.child import Child
 from slipstream.engine.environment import child_environment, own_python
 from slipstream.engine.failures import engine_problem, name_exit
 from slipstream.errors import SlipstreamError
+from slipstream.paths import expanded, real
 
 ANSWER_SECONDS = 10.0
 LONGEST_ANSWER = 1_000_000
@@ -67,7 +68,7 @@ def find_engines(extra: Sequence[Path] = ()) -> tuple[EngineSpec, ...]:
     on_path = shutil.which("llama-server")
     distinct: dict[Path, Path] = {}
     for path in [*extra, *([Path(on_path)] if on_path else [])]:
-        distinct.setdefault(path.expanduser().resolve(), path.expanduser())
+        distinct.setdefault(real(expanded(path)), expanded(path))
     servers = [learn("llama-server", path) for path in distinct.values()]
     return (learn("embedded"), *servers)
 
@@ -94,7 +95,7 @@ def chosen() -> Choice:
     """
     values = settings.load().settings
     embedded = values.engine == settings.EMBEDDED
-    path = None if embedded else Path(values.engine).expanduser()
+    path = None if embedded else expanded(Path(values.engine))
     engine = learn("embedded" if embedded else "llama-server", path)
     if engine.problem is not None:
         raise engine.problem
@@ -172,7 +173,7 @@ def _from_json(spec: EngineSpec, remembered: dict[str, Any]) -> EngineSpec:
 
 
 def _ask_everything(spec: EngineSpec) -> EngineSpec:
-    if not spec.path.is_file():
+    if not _is_there(spec.path):
         raise engine_problem("engine_missing", spec.path)
     usage = _ask(spec, "--help")
     flags = parse_flags(usage)
@@ -186,6 +187,13 @@ def _ask_everything(spec: EngineSpec) -> EngineSpec:
         flags=flags,
         spec_types=parse_spec_types(usage),
     )
+
+
+def _is_there(binary: Path) -> bool:
+    try:
+        return binary.is_file()
+    except OSError:  # a name that is too long, a folder that is closed to us
+        return False
 
 
 def _drives_only_the_cpu(binary: Path) -> bool:
