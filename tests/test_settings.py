@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from slipstream import paths, settings
@@ -93,6 +94,9 @@ def test_a_damaged_file_is_kept_and_reported_once(file: Path, content: bytes) ->
         ("text_size", 100.0),
         ("text_size", None),
         ("engine", " "),
+        ("engine", "/a\0b"),
+        ("engine", "/\ud83d"),
+        ("model_folders", ["/a", "/b\0c"]),
         ("model_folders", "/a"),
         ("model_folders", ["/a", 3]),
         ("show_drafted_tokens", 1),
@@ -125,6 +129,21 @@ def test_a_value_that_is_not_allowed_is_refused_and_nothing_is_written(file: Pat
     assert caught.value.code == "setting_not_allowed"
     assert "80 to 200" in caught.value.message
     assert not file.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names of POSIX")
+def test_a_path_that_is_no_valid_text_is_kept(file: Path) -> None:
+    engine = os.fsdecode(b"/opt/\xff/llama-server")
+    assert settings.save({"engine": engine}).engine == engine
+    assert settings.load() == settings.LoadResult(Settings(engine=engine))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_link_that_leads_in_a_circle_does_not_stop_the_app(file: Path) -> None:
+    file.symlink_to(file.name)
+    result = settings.load()
+    assert result.settings == Settings()
+    assert "could not be read" in result.notices[0]
 
 
 def test_an_unreadable_file_is_left_alone(file: Path) -> None:
@@ -212,6 +231,7 @@ def written(
     patch.undo()
 
 
+@limits(max_examples=50)  # each waits for the disk
 @given(st.dictionaries(_keys | st.text(), _json))
 def test_whatever_the_file_says_the_second_start_is_clean(
     written: Callable[[dict[str, object]], None], content: dict[str, object]

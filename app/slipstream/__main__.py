@@ -62,18 +62,18 @@ def run(arguments: Sequence[str]) -> int:
 
         # Another window that is open already may have another working folder.
         return open_window(str(Path(arguments[0]).absolute()) if arguments else "")
-    sys.stderr.write(f"{obstacle} Chatting in the terminal instead.\n")
-    return _command_line(["chat", *(arguments or ["demo"])])
+    notice = f"{obstacle} Chatting in the terminal instead."
+    return _command_line(["chat", *(arguments or ["demo"])], notice)
 
 
 def _is_for_window(arguments: Sequence[str]) -> bool:
     return not arguments or (len(arguments) == 1 and arguments[0].lower().endswith(".gguf"))
 
 
-def _command_line(arguments: Sequence[str]) -> int:
+def _command_line(arguments: Sequence[str], notice: str = "") -> int:
     from slipstream.cli.app import main as run_verb
 
-    return run_verb(arguments)
+    return run_verb(arguments, notice)
 
 
 def _obstacle(environment: Mapping[str, str]) -> str | None:

@@ -25,10 +25,10 @@ STORY = "Tell me a story about a fox."
     ("kind", "draft_tokens"), [("off", 0), ("mtp", 3), ("dflash", 5), ("ngram", None)]
 )
 def test_every_kind_of_speculation_tells_who_chose_what(
-    slipstream: Callable[..., Ended], kind: str, draft_tokens: int | None
+    verb: Callable[..., Ended], kind: str, draft_tokens: int | None
 ) -> None:
     drafts = ["--draft-tokens", str(draft_tokens)] if draft_tokens else []
-    ended = slipstream(
+    ended = verb(
         "chat", "demo", "-p", STORY, "--spec", kind, *drafts, "--temperature", "0",
         "--pieces", "--json",
     )  # fmt: skip
@@ -65,20 +65,19 @@ def test_people_get_text_on_stdout_and_the_rest_on_stderr(slipstream: Callable[.
 
 
 def test_piped_text_is_answered_and_drafted_text_marked(slipstream: Callable[..., Ended]) -> None:
-    plain = slipstream("chat", "demo", "--temperature", "0", stdin=STORY)
-    marked = slipstream("chat", "demo", "--temperature", "0", "--pieces", stdin=STORY)
-    assert "[" in marked.out
-    assert marked.out.replace("[", "").replace("]", "") == plain.out
+    ended = slipstream("chat", "demo", "--temperature", "0", "--pieces", stdin=STORY)
+    assert ended.out.count("[") == ended.out.count("]") > 0
+    assert ended.out.replace("[", "").replace("]", "").startswith("Once upon a time")
 
 
-def test_a_limit_ends_the_reply(slipstream: Callable[..., Ended]) -> None:
-    ended = slipstream("chat", "demo-small", "-p", STORY, "--max-tokens", "5", "--json")
+def test_a_limit_ends_the_reply(verb: Callable[..., Ended]) -> None:
+    ended = verb("chat", "demo-small", "-p", STORY, "--max-tokens", "5", "--json")
     assert (ended.document["finish"], ended.document["tokens"]) == ("length", 5)
 
 
-def test_a_text_file_named_gguf(slipstream: Callable[..., Ended], tmp_path: Path) -> None:
+def test_a_text_file_named_gguf(verb: Callable[..., Ended], tmp_path: Path) -> None:
     (tmp_path / "notes.gguf").write_text("This is not a model. " * 50)
-    ended = slipstream("chat", "notes.gguf", "-p", "hi", "--json")
+    ended = verb("chat", "notes.gguf", "-p", "hi", "--json")
     assert ended.code == 1
     assert "notes.gguf" in str(ended.error)
     assert ended.error["action"]
@@ -184,15 +183,14 @@ def test_a_conversation_goes_on_after_the_engine_was_killed(terminal: Terminal) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
-@pytest.mark.parametrize("farewell", ["/quit\n", "\x04"])
-def test_a_conversation(terminal: Terminal, farewell: str) -> None:
+def test_a_conversation(terminal: Terminal) -> None:
     terminal.wait_for("> ")
     for question in ("Hello", STORY):
         terminal.type(question + "\n")
         terminal.wait_for("tok/s · ")
         terminal.wait_for("> ")
     assert "Once upon a time" in terminal.seen
-    terminal.type(farewell)
+    terminal.type("\x04")  # Ctrl+D
     assert terminal.close() == 0
 
 
@@ -200,9 +198,9 @@ def test_without_a_home_it_chats_all_the_same(
     slipstream: Callable[..., Ended], environment: dict[str, str]
 ) -> None:
     environment["SLIPSTREAM_HOME"] += "/config/settings.json"  # a file in the place of a folder
-    ended = slipstream("chat", "demo", "-p", STORY, "--temperature", "0", "--json")
+    ended = slipstream("chat", "demo-small", "-p", STORY, "--max-tokens", "5", "--json")
     assert ended.code == 0, ended.err
-    assert ended.document["text"].startswith("Once upon a time")
+    assert ended.document["tokens"] == 5
 
 
 def test_a_drafter_that_does_not_work_is_told_with_what_is_tried_instead(

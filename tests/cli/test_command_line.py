@@ -1,15 +1,12 @@
 """Every verb ends with the right exit code and says what went wrong in the right place."""
 
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, Ended
+from command_line import Ended
 from slipstream.cli import app as command_line
-from slipstream.cli import output
 
 
 def test_help_names_the_verbs(slipstream: Callable[..., Ended]) -> None:
@@ -39,9 +36,9 @@ def test_version(slipstream: Callable[..., Ended]) -> None:
     ],
 )
 def test_wrong_usage_is_explained_and_ends_with_2(
-    slipstream: Callable[..., Ended], arguments: list[str], told: str
+    verb: Callable[..., Ended], arguments: list[str], told: str
 ) -> None:
-    ended = slipstream(*arguments, "--json")
+    ended = verb(*arguments, "--json")
     assert ended.code == 2
     assert ended.error["code"] == "wrong_usage"
     assert told in ended.error["message"]
@@ -56,11 +53,11 @@ def test_wrong_usage_for_people_is_on_stderr(slipstream: Callable[..., Ended]) -
     assert "slipstream chat --help" in ended.err
 
 
-def test_a_missing_file(slipstream: Callable[..., Ended]) -> None:
-    ended = slipstream("chat", "missing.gguf", "-p", "hi", "--json")
+def test_a_missing_file(verb: Callable[..., Ended]) -> None:
+    ended = verb("chat", "missing.gguf", "-p", "hi", "--json")
     assert ended.code == 1
     assert ended.error["code"] == "not_found"
-    people = slipstream("chat", "missing.gguf", "-p", "hi")
+    people = verb("chat", "missing.gguf", "-p", "hi")
     assert (people.code, people.out) == (1, "")
     assert ended.error["message"] in people.err
     assert ended.error["action"] in people.err
@@ -71,19 +68,16 @@ def _broken() -> None:
 
 
 def test_a_bug_is_one_sentence_with_the_details_in_the_log(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    verb: Callable[..., Ended], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path))
     commands = command_line.app.registered_commands
     monkeypatch.setattr(command_line.app, "registered_commands", list(commands))
     command_line.app.command("broken")(_broken)
-    monkeypatch.setattr(output, "use_utf8", lambda: None)  # pytest holds the streams
-    assert command_line.main(["broken"]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "bug in Slipstream (ZeroDivisionError: seven by nothing)" in printed.err
-    assert "Traceback" not in printed.err
-    log = next((tmp_path / "logs").iterdir()).read_text()
+    ended = verb("broken")
+    assert (ended.code, ended.out) == (1, "")
+    assert "bug in Slipstream (ZeroDivisionError: seven by nothing)" in ended.err
+    assert "Traceback" not in ended.err
+    log = next((Path(environment["SLIPSTREAM_HOME"]) / "logs").iterdir()).read_text()
     assert "Traceback" in log
     assert "_broken" in log
 
@@ -99,19 +93,23 @@ def test_a_bug_is_told_also_where_there_can_be_no_log(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_a_reader_that_has_enough_is_no_bug(environment: dict[str, str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as closed:
-        done = subprocess.run(
-            [COMMAND, "doctor", "--json"],
-            stdout=closed,
-            stderr=subprocess.PIPE,
-            env=environment,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert "bug" not in done.stderr
-    assert "Exception" not in done.stderr
+def test_settings_that_had_to_be_reset_are_told_once(
+    verb: Callable[..., Ended], environment: dict[str, str]
+) -> None:
+    file = Path(environment["SLIPSTREAM_HOME"]) / "config" / "settings.json"
+    file.write_text('{"engine": "/a\\u0000b", "threads": 1}')
+    first, second = verb("chat", "no.gguf", "-p", "hi"), verb("chat", "no.gguf", "-p", "hi")
+    reset, *rest = first.err.splitlines()
+    assert reset.startswith("“Engine” had a value that is not allowed")
+    assert second.err.splitlines() == rest
+
+
+def test_a_damaged_file_of_settings_is_told_and_the_chat_goes_on(
+    slipstream: Callable[..., Ended], environment: dict[str, str]
+) -> None:
+    file = Path(environment["SLIPSTREAM_HOME"]) / "config" / "settings.json"
+    file.write_text("{oops")
+    ended = slipstream("chat", "demo-small", "-p", "Hi", "--max-tokens", "2", "--json")
+    assert (ended.code, ended.document["tokens"]) == (0, 2)
+    reset, *_ = ended.err.splitlines()
+    assert "settings.json.bak" in reset

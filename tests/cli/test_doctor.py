@@ -1,6 +1,7 @@
 """``slipstream doctor``: true numbers, every engine, and problems with what to do about them."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,10 @@ def home(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(environment["SLIPSTREAM_HOME"])
 
 
-def test_the_document_tells_about_this_computer(slipstream: Callable[..., Ended]) -> None:
+def test_the_document_tells_about_this_computer(
+    slipstream: Callable[..., Ended], environment: dict[str, str]
+) -> None:
+    shutil.rmtree(Path(environment["SLIPSTREAM_HOME"]) / "cache")  # engines have to be asked
     ended = slipstream("doctor", "--json")
     assert ended.code == 0
     document = ended.document
@@ -36,8 +40,8 @@ def test_the_document_tells_about_this_computer(slipstream: Callable[..., Ended]
     assert any("mtp" in kind for kind in embedded["spec_types"])
 
 
-def test_people_read_it_as_a_table(slipstream: Callable[..., Ended]) -> None:
-    ended = slipstream("doctor")
+def test_people_read_it_as_a_table(verb: Callable[..., Ended]) -> None:
+    ended = verb("doctor")
     assert ended.code == 0
     words = [line.split()[0] for line in ended.out.splitlines() if line.strip()]
     assert words[:3] == ["System", "Processor", "Memory"]
@@ -46,16 +50,16 @@ def test_people_read_it_as_a_table(slipstream: Callable[..., Ended]) -> None:
 
 
 def test_an_engine_of_the_users_that_is_not_there_is_a_problem_with_an_action(
-    slipstream: Callable[..., Ended], home: Path, tmp_path: Path
+    verb: Callable[..., Ended], home: Path, tmp_path: Path
 ) -> None:
     missing = str(tmp_path / "llama-server")
     (home / "config" / "settings.json").write_text(json.dumps({"engine": missing}))
-    document = slipstream("doctor", "--json").document
+    document = verb("doctor", "--json").document
     own = next(engine for engine in document["engines"] if engine["path"] == missing)
     assert own["ok"] is False
     assert own["problem"] in document["problems"]
     assert own["problem"]["action"]
-    assert "does not work" in slipstream("doctor").out
+    assert "does not work" in verb("doctor").out
 
 
 def test_no_usable_engine_and_little_memory_are_problems(home: Path, tmp_path: Path) -> None:
@@ -79,17 +83,17 @@ def test_the_document_can_be_printed_whatever_was_found(home: Path, tmp_path: Pa
 
 
 def test_a_home_that_cannot_be_made_is_a_problem(
-    slipstream: Callable[..., Ended], environment: dict[str, str]
+    verb: Callable[..., Ended], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment["SLIPSTREAM_HOME"] += "/config/settings.json"  # a file in the place of a folder
-    ended = slipstream("doctor", "--json")
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(home / "config" / "settings.json"))  # a file
+    ended = verb("doctor", "--json")
     assert ended.code == 0
     assert ended.document["engines"][0]["ok"]
     assert "home_not_writable" in {problem["code"] for problem in ended.document["problems"]}
 
 
 def test_what_engines_print_cannot_drive_the_terminal(
-    slipstream: Callable[..., Ended], home: Path, tmp_path: Path
+    verb: Callable[..., Ended], home: Path, tmp_path: Path
 ) -> None:
     program = tmp_path / "llama-server"
     answers = {
@@ -101,7 +105,7 @@ def test_what_engines_print_cannot_drive_the_terminal(
     program.write_text(f'#!/bin/sh\ncase "$1" in\n{cases}esac\n')
     program.chmod(0o755)
     (home / "config" / "settings.json").write_text(json.dumps({"engine": str(program)}))
-    ended = slipstream("doctor")
+    ended = verb("doctor")
     assert ended.code == 0, ended.err
     assert "[2J[red]7[/red]" in ended.out
     assert "[2J[/b]Card, 10 MB free of 21 MB" in ended.out

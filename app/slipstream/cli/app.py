@@ -1,14 +1,13 @@
 """The verbs, and the one place where what went wrong is told and becomes an exit code."""
 
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from slipstream import __version__
+from slipstream import __version__, settings
 from slipstream.cancel import Cancelled
 from slipstream.cli import output
 from slipstream.cli.chat import chat
@@ -17,6 +16,8 @@ from slipstream.errors import SlipstreamError
 from slipstream.logs import log_file
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+NOBODY_READS = 141
+"""What shells show of a program that a broken pipe ended (128 + SIGPIPE)."""
 
 _LOG_BYTES = 1_000_000
 
@@ -38,21 +39,38 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback has seen to it
         bool,
         typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
     ] = False,
 ) -> None:
-    pass
+    for notice in settings.load().notices:
+        output.say(notice, style="yellow")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one verb; returns the exit code. Nothing is raised."""
-    output.use_utf8()
+def main(arguments: Sequence[str], notice: str = "") -> int:
+    """Run one verb, after saying ``notice``; returns the exit code. Nothing is raised."""
+    output.open_streams()
+    if notice:
+        output.say(notice)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except output.OutputLost as lost:
+        if not lost.reason:
+            return NOBODY_READS
+        output.say(f"The output could not be written: {lost.reason}.")
+        return FAILED
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Raises: OutputLost."""
     as_json = "--json" in arguments
     try:
-        code = app(list(arguments), prog_name="slipstream", standalone_mode=False) or 0
-        sys.stdout.flush()
+        return int(app(list(arguments), prog_name="slipstream", standalone_mode=False) or 0)
+    except output.OutputLost:
+        raise
     except typer.TyperException as error:
         output.show_error(_wrong_usage(error, arguments), as_json=as_json)
         return WRONG_USAGE
@@ -63,14 +81,9 @@ def main(arguments: Sequence[str]) -> int:
         if as_json:
             output.show_error(_interrupted(), as_json=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Who read our output has enough; Python must not try to flush the rest at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except Exception as error:  # noqa: BLE001 - the last resort: a bug is told as one
         output.show_error(_bug(error), as_json=as_json)
         return FAILED
-    return int(code)
 
 
 def _wrong_usage(error: typer.TyperException, arguments: Sequence[str]) -> SlipstreamError:

@@ -1,18 +1,70 @@
 """What the command line prints: results on stdout, everything else on stderr."""
 
 import contextlib
+import errno
+import io
 import json
+import os
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from slipstream.errors import SlipstreamError
 from slipstream.words import facts_lines
+
+
+class OutputLost(Exception):  # noqa: N818 - it may be a decision of the reader's
+    """Standard output takes nothing more.
+
+    Attributes:
+        reason: why, in the system's words; empty if its reader simply has enough.
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        # Windows has no broken pipe of its own.
+        enough = isinstance(error, BrokenPipeError) or (
+            sys.platform == "win32" and error.errno == errno.EINVAL
+        )
+        self.reason = "" if enough else error.strerror or str(error)
+
+
+class _Stream(io.TextIOWrapper):
+    """A standard stream in UTF-8. Once it fails it goes nowhere, or Python tries again at its end.
+
+    Without UTF-8 a pipe on Windows would refuse most of Unicode.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        line_buffering = stream.line_buffering
+        super().__init__(
+            stream.detach(), encoding="utf-8", errors="replace", line_buffering=line_buffering
+        )
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            return self._lost(error)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self._lost(error)
+
+    def _lost(self, error: OSError) -> int:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self.fileno())
+        os.close(null)
+        if self is sys.stdout:
+            raise OutputLost(error) from error
+        return 0  # what is said beside the results may get lost
+
 
 errors = Console(stderr=True, highlight=False)
 
@@ -20,16 +72,30 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 """Terminals may obey them; unlike the other controls, JSON need not escape them."""
 
 
-def use_utf8() -> None:
-    """Print any text anywhere; a pipe on Windows would otherwise refuse most of Unicode."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+def open_streams() -> None:
+    """Take over the standard streams; ``OutputLost`` is raised by whatever prints from now on.
+
+    One that is closed gets a place, so that no other file takes its number: input is empty, errors
+    vanish, and writing to the output fails.
+    """
+    closed = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_RDWR, "w"))
+    for number, (name, flags, mode) in enumerate(closed):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, flags)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+    for name in ("stdout", "stderr"):
+        if not isinstance(getattr(sys, name), _Stream):
+            setattr(sys, name, _Stream(getattr(sys, name)))
 
 
 def print_json(document: object) -> None:
     """The one document of a verb with ``--json``."""
     text = json.dumps(document, ensure_ascii=False, indent=2)
-    typer.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    write(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def say(text: str, style: str | None = None) -> None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TypeVar
 
+from slipstream.paths import is_path
 from slipstream.words import SPECULATION
 
 Value = str | int | bool | tuple[str, ...]
@@ -72,10 +73,10 @@ class Setting:
                 return value
             case str() if self.kind is Kind.CHOICE and value in self.choices:
                 return value
-            case str() if self.kind is Kind.FILE and value.strip():
+            case str() if self.kind is Kind.FILE and is_path(value):
                 return value
             case list() | tuple() if self.kind is Kind.FOLDERS:
-                folders = tuple(item for item in value if isinstance(item, str) and item.strip())
+                folders = tuple(item for item in value if isinstance(item, str) and is_path(item))
                 if len(folders) == len(value):
                     return folders
         raise ValueError(value)

@@ -36,7 +36,7 @@ class LoadResult:
 def load() -> LoadResult:
     """Read the settings; whatever is wrong with the file, there are settings afterwards."""
     try:
-        file = paths.settings_file().resolve()
+        file = paths.real(paths.settings_file())
         stored, notices = _read(file)
     except SlipstreamError as error:
         return LoadResult(Settings(), (f"{error.message} The default settings are used.",))
@@ -66,7 +66,7 @@ def save(changes: Mapping[str, object]) -> Settings:
     """
     checked = {key: _check(key, value) for key, value in changes.items()}
     try:
-        file = paths.settings_file().resolve()
+        file = paths.real(paths.settings_file())
         with _locked(file):
             stored, _ = _read_and_back_up(file)
             stored.update(checked)
