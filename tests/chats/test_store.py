@@ -1,7 +1,10 @@
 """Chats are kept: branches, deleting with a way back, power cuts, two apps, damaged files."""
 
+import json
 import multiprocessing
 import os
+import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -166,8 +169,8 @@ def _write_chat(file: Path, name: str, count: int) -> None:
 
 def test_several_apps_that_start_and_write_at_once_lose_nothing(file: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    names = ["a", "b", "c", "d"]
-    apps = [context.Process(target=_write_chat, args=(file, name, 25)) for name in names]
+    names = ["a", "b", "c"]
+    apps = [context.Process(target=_write_chat, args=(file, name, 15)) for name in names]
     for app in apps:
         app.start()
     for app in apps:
@@ -179,7 +182,7 @@ def test_several_apps_that_start_and_write_at_once_lose_nothing(file: Path) -> N
         assert sorted(chat.title for chat in store.list_chats()) == names
         for chat in store.list_chats():
             texts = [message.content for message in store.messages(chat.id)]
-            assert texts == [f"{chat.title} {number}" for number in range(25)]
+            assert texts == [f"{chat.title} {number}" for number in range(15)]
             assert all(message.finish == "stop" for message in store.messages(chat.id))
 
 
@@ -224,13 +227,94 @@ def test_killed_in_the_middle_of_a_reply_at_most_the_last_piece_is_lost(file: Pa
     assert reply.finish == ""
 
 
-@pytest.fixture
-def full(file: Path) -> Path:
-    """A database of some pages, closed."""
+def test_what_was_deleted_long_ago_is_gone_from_the_file_at_the_next_start(file: Path) -> None:
+    with closing(open_chats(file).store) as store:
+        long_ago, lately = store.create_chat(title="long ago"), store.create_chat(title="lately")
+        for chat in (long_ago, lately):
+            store.add_message(chat.id, "user", f"A secret of {chat.title}")
+            store.delete_chat(chat.id)
+    with closing(sqlite3.connect(file)) as raw, raw:
+        raw.execute("UPDATE chats SET deleted = deleted - 31 * 86400 WHERE id = ?", (long_ago.id,))
+    with closing(open_chats(file).store) as store:
+        store.restore_chat(long_ago.id)
+        store.restore_chat(lately.id)
+        assert store.list_chats() == [store.chat(lately.id)]
+    assert b"A secret of lately" in file.read_bytes()
+    assert b"A secret of long ago" not in file.read_bytes()
+
+
+_READ_ONLY = """
+import json, sys
+from pathlib import Path
+from slipstream.chats.store import open_chats
+opened = open_chats(Path(sys.argv[1]))
+(chat,) = opened.store.list_chats()
+before = [message.content for message in opened.store.messages(chat.id)]
+opened.store.add_message(chat.id, "user", "Hello?")
+after = [message.content for message in opened.store.messages(chat.id)]
+print(json.dumps([before, after, opened.notices]))
+"""
+
+
+def _without_the_rights_of_root() -> list[str]:
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere")
+    return ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+@pytest.mark.parametrize("left_by_a_crash", [False, True])
+@pytest.mark.parametrize("closed", ["folder", "file"])
+def test_chats_that_cannot_be_written_are_shown_and_that_is_told(
+    tmp_path: Path, closed: str, left_by_a_crash: bool
+) -> None:
+    """After a crash the last messages are still in the journal."""
+    folder = tmp_path / "what? a disk %20"
+    folder.mkdir()
+    file = folder / "chats.sqlite3"
+    with closing(open_chats(tmp_path / "chats.sqlite3").store) as store:
+        chat = store.create_chat()
+        store.add_message(chat.id, "user", "Hello")
+        if left_by_a_crash:
+            for part in tmp_path.glob("chats.sqlite3*"):
+                shutil.copy(part, folder)
+    if not left_by_a_crash:
+        shutil.copy(tmp_path / "chats.sqlite3", file)
+    for path in [*folder.iterdir(), *([folder] if closed == "folder" else [])]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    before = file.read_bytes()
+    done = subprocess.run(
+        [*_without_the_rights_of_root(), sys.executable, "-c", _READ_ONLY, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    folder.chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    shown, with_a_new_one, notices = json.loads(done.stdout)
+    assert shown == ["Hello"]
+    assert with_a_new_one == ["Hello", "Hello?"]
+    assert len(notices) == 1
+    assert "not kept" in notices[0]
+    assert file.read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def content_of_full(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    file = tmp_path_factory.mktemp("full") / "chats.sqlite3"
     with closing(open_chats(file).store) as store:
         chat = store.create_chat()
         for _ in range(50):
             store.add_message(chat.id, "user", "words " * 300)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def full(file: Path, content_of_full: bytes) -> Path:
+    """A database of some pages, closed."""
+    file.write_bytes(content_of_full)
     return file
 
 
@@ -250,7 +334,26 @@ def _damage_middle(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("damage", [_damage_text, _damage_half, _damage_middle])
+def _damage_name_of_column(file: Path) -> None:
+    content = file.read_bytes()
+    assert b"draft_tokens INTEGER" in content
+    file.write_bytes(content.replace(b"draft_tokens INTEGER", b"draft_tokenz INTEGER"))
+
+
+def _damage_name_of_steps(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b"steps", b"stops"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _damage_text,
+        _damage_half,
+        _damage_middle,
+        _damage_name_of_column,
+        _damage_name_of_steps,
+    ],
+)
 def test_a_damaged_file_is_set_aside_and_never_deleted(full: Path, damage: object) -> None:
     damage(full)  # type: ignore[operator]
     damaged = full.read_bytes()
@@ -265,6 +368,27 @@ def test_a_damaged_file_is_set_aside_and_never_deleted(full: Path, damage: objec
     again = open_chats(full)
     again.store.close()
     assert again.notices == ()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_file_damaged_anywhere_is_used_or_set_aside_and_told(full: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    content = bytearray(full.read_bytes())
+    for _ in range(chance.choice([1, 3, 10])):
+        # The first page holds the shape of the database.
+        at = chance.randrange(4096 if chance.random() < 0.5 else len(content))
+        content[at : at + 8] = chance.randbytes(len(content[at : at + 8]))
+    full.write_bytes(content)
+    opened = open_chats(full)
+    kept = [path.read_bytes() for path in full.parent.glob("chats.sqlite3.damaged-*")]
+    assert kept == ([content] if opened.notices else [])
+    with closing(opened.store) as store:
+        for chat in store.list_chats():
+            try:
+                assert len(store.messages(chat.id)) == 50
+            except SlipstreamError as error:
+                assert error.code == "chat_damaged"  # noqa: PT017 - it may be readable
+        store.add_message(store.create_chat().id, "user", "It goes on")
 
 
 def test_damage_twice_a_day_keeps_both(full: Path) -> None:

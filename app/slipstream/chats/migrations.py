@@ -67,6 +67,27 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+def columns_after(count: int) -> dict[str, set[str]]:
+    """The columns of every table after the first ``count`` steps."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        for step in STEPS[:count]:
+            for statement in step.statements:
+                empty.execute(statement)
+        return columns(empty)
+
+
+def columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The columns of every table that a database has."""
+    found: dict[str, set[str]] = {}
+    for table, column in connection.execute(
+        "SELECT tables.name, columns.name FROM sqlite_schema AS tables,"
+        " pragma_table_info(tables.name) AS columns"
+        " WHERE tables.type = 'table'"
+    ):
+        found.setdefault(table, set()).add(column)
+    return found
+
+
 def migrate(connection: sqlite3.Connection, file: Path, steps: tuple[Step, ...] = STEPS) -> None:
     """Bring the database to the newest shape, each step in a transaction of its own.
 
@@ -78,21 +99,23 @@ def migrate(connection: sqlite3.Connection, file: Path, steps: tuple[Step, ...] 
         "CREATE TABLE IF NOT EXISTS steps"
         " (number INTEGER PRIMARY KEY, name TEXT, breaking INTEGER, applied REAL)"
     )
-    _refuse_newer(connection, file, known=len(steps))
+    refuse_newer(connection, file, known=len(steps))
     for number, step in enumerate(steps, start=1):
-        if _applied(connection) >= number:
+        if applied(connection) >= number:
             continue
         if step.breaking and number > 1:
             _back_up(connection, file.with_name(f"{file.name}.before-step-{number}"))
         _apply(connection, number, step)
 
 
-def _applied(connection: sqlite3.Connection) -> int:
+def applied(connection: sqlite3.Connection) -> int:
+    """How many steps a database has gone."""
     (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM steps").fetchone()
     return int(number)
 
 
-def _refuse_newer(connection: sqlite3.Connection, file: Path, known: int) -> None:
+def refuse_newer(connection: sqlite3.Connection, file: Path, known: int = len(STEPS)) -> None:
+    """Raises: SlipstreamError ``chats_from_newer_version``, if it took a breaking step more."""
     newer = connection.execute(
         "SELECT name FROM steps WHERE number > ? AND breaking ORDER BY number", (known,)
     ).fetchone()
@@ -109,7 +132,7 @@ def _apply(connection: sqlite3.Connection, number: int, step: Step) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another app may have been faster.
-        if _applied(connection) < number:
+        if applied(connection) < number:
             for statement in step.statements:
                 connection.execute(statement)
             connection.execute(

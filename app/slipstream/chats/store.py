@@ -24,6 +24,9 @@ _MESSAGE = (
     "id, chat_id, parent_id, role, content, reasoning, pieces, numbers, spec, finish, created"
 )
 
+_DELETED_FOR = 30 * 24 * 3600.0
+"""Seconds that a deleted chat can be brought back."""
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -34,25 +37,31 @@ class Opened:
 
 
 def open_chats(file: Path | None = None) -> Opened:
-    """Open the chats (the app's own file, if no other is given).
+    """Open the chats (the app's own file, if no other is given), and purge those long deleted.
 
-    A damaged file is set aside under another name, never deleted, and a new one is made.
+    A damaged file is set aside under another name, never deleted, and a new one is made. Of a file
+    that cannot be written, the store is a copy in memory.
 
     Raises: SlipstreamError, if its folder cannot be made, it is from a newer version or cannot be
     opened.
     """
     file = file or paths.chats_file()
-    connection, aside = open_database(file)
-    store = ChatStore(connection, file)
-    if aside is None:
-        return Opened(store)
-    return Opened(
-        store,
-        (
+    database = open_database(file)
+    store = ChatStore(database.connection, file)
+    notices = []
+    if database.aside is not None:
+        notices.append(
             "The file with your chats was damaged and could not be read. "
-            f"It is kept as {aside.name}, and new chats go into a new file.",
-        ),
-    )
+            f"It is kept as {database.aside.name}, and new chats go into a new file."
+        )
+    if database.read_only:
+        notices.append(
+            "The file with your chats can be read but not written "
+            f"({database.read_only}). New messages are not kept after you close Slipstream."
+        )
+    with contextlib.suppress(SlipstreamError):  # the next start will do
+        store.purge_deleted(_DELETED_FOR)
+    return Opened(store, tuple(notices))
 
 
 class ChatStore:
@@ -134,10 +143,11 @@ class ChatStore:
 
     def purge_deleted(self, older_than: float) -> int:
         """Remove for good what was deleted more than ``older_than`` seconds ago; returns chats."""
+        before = time.time() - older_than
+        if not self._read("SELECT 1 FROM chats WHERE deleted < ? LIMIT 1", before):
+            return 0
         with self._changing() as database:
-            return database.execute(
-                "DELETE FROM chats WHERE deleted < ?", (time.time() - older_than,)
-            ).rowcount
+            return database.execute("DELETE FROM chats WHERE deleted < ?", (before,)).rowcount
 
     def mark_opened(self, chat_id: int) -> None:
         """Remember that the user looks at this chat now."""
