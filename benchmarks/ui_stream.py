@@ -85,13 +85,21 @@ def one_table(chance: random.Random) -> Iterator[str]:
         yield _row(chance, number)
 
 
+def one_list(chance: random.Random) -> Iterator[str]:
+    """A list that does not end."""
+    while True:
+        yield f"- {_words(chance, 12)}\n"
+
+
 # How each starts, and after how many characters it ends (None: after --tokens).
 TEXTS: dict[str, tuple[Callable[[random.Random], Iterator[str]], int | None]] = {
     "mixed": (mixed, None),
     "line": (one_line, 20_000),
     "code": (one_fence, 110_000),  # 3,000 lines
     "table": (one_table, 21_000),  # 500 rows
+    "list": (one_list, 21_000),  # 250 items
 }
+OPEN = "open"
 
 
 def tokens(name: str, most: int, seed: int) -> list[Piece]:
@@ -221,8 +229,26 @@ class Heartbeat:
             self.computed.append(cpu - self.last[1])
         self.last = now, cpu
 
+    def clear(self) -> None:
+        self.stalls, self.computed = [], []
 
-def remember(store: ChatStore, messages: int) -> None:
+    def timer(self) -> QTimer:
+        beat = QTimer(timerType=Qt.TimerType.PreciseTimer, interval=round(HEARTBEAT * 1000))
+        beat.timeout.connect(self.tick)
+        return beat
+
+    def report(self, seconds: float, cpu: float) -> dict[str, object]:
+        stall = spread(self.stalls)
+        return {
+            "seconds": round(seconds, 2),
+            "cpu_share": round(cpu / seconds, 3),
+            "stall": stall,
+            "computed": spread(self.computed),
+            "kept": max(self.stalls) < GOAL_LONGEST and stall["p99"] < GOAL_P99 * 1000,
+        }
+
+
+def remember(store: ChatStore, messages: int) -> int:
     """A chat of so many questions with long answers."""
     chat = store.create_chat(title="Long")
     store.mark_opened(chat.id)
@@ -237,6 +263,7 @@ def remember(store: ChatStore, messages: int) -> None:
             pieces=[(3, True), (4, False)] * (len(text) // 7),
             numbers=numbers,
         )
+    return chat.id
 
 
 def run_loop(milliseconds: int) -> None:
@@ -257,38 +284,58 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def measure(text: str, most: int, rate: float, history: int) -> dict[str, object]:
-    """Open the window on a chat, stream one reply and report the stalls."""
+    """Open the window on a chat, stream one reply (or open the chat) and report the stalls."""
     app.application()
-    pieces = tokens(text, most, seed=7)
+    pieces = [] if text == OPEN else tokens(text, most, seed=7)
     with tempfile.TemporaryDirectory() as home:
         os.environ["SLIPSTREAM_HOME"] = home
         collector.hold()
         chats = open_chats(Path(home) / "chats.db")
-        remember(chats.store, history)
+        long = remember(chats.store, history)
+        if text == OPEN:
+            chats.store.mark_opened(chats.store.create_chat(title="Empty").id)
         running = app.compose(Preferences(), chats, lambda: ScriptedSession(pieces, rate))
         try:
-            return measure_in(running, pieces) | {
-                "text": text,
-                "tokens_per_second": rate,
-                "history": history,
-            }
+            found = measure_opening(running, long) if text == OPEN else measure_in(running, pieces)
+            return found | {"text": text, "tokens_per_second": rate, "history": history}
         finally:
             running.window.close()
             running.end()
 
 
+def measure_opening(running: app.Running, chat_id: int) -> dict[str, object]:
+    """The stalls of a window that shows an empty chat while another is opened."""
+    window, heartbeat = running.window, Heartbeat()
+    beat = heartbeat.timer()
+    window.chat.show_tint(True)
+    running.open()
+    run_loop(SETTLE_MS)
+    beat.start()
+    run_loop(AFTER_MS)
+    heartbeat.clear()
+    began, cpu = time.perf_counter(), time.process_time()
+    loop = QEventLoop()
+    window.conversation.opened.connect(loop.quit)
+    window.conversation.open(chat_id)
+    loop.exec()
+    while not window.chat.transcript.filled:
+        run_loop(50)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    run_loop(AFTER_MS)
+    beat.stop()
+    return heartbeat.report(seconds, cpu)
+
+
 def measure_in(running: app.Running, pieces: Sequence[Piece]) -> dict[str, object]:
     """The stalls of a window while one reply comes; times are milliseconds."""
-    window, heartbeat, beat = running.window, Heartbeat(), QTimer()
-    beat.setTimerType(Qt.TimerType.PreciseTimer)
-    beat.setInterval(round(HEARTBEAT * 1000))
-    beat.timeout.connect(heartbeat.tick)
+    window, heartbeat = running.window, Heartbeat()
+    beat = heartbeat.timer()
     window.chat.show_tint(True)
     beat.start()
     running.open()
     run_loop(SETTLE_MS)
     opening = spread(heartbeat.stalls)
-    heartbeat.stalls, heartbeat.computed = [], []
+    heartbeat.clear()
     loop = QEventLoop()
     window.conversation.replied.connect(loop.quit)
     began, cpu = time.perf_counter(), time.process_time()
@@ -299,16 +346,14 @@ def measure_in(running: app.Running, pieces: Sequence[Piece]) -> dict[str, objec
     beat.stop()
     shown = window.chat.transcript.current_text()
     assert shown == "".join(piece.text for piece in pieces)
-    return {
-        "tokens": len(pieces),
-        "seconds": round(seconds, 2),
-        "cpu_share": round(cpu / seconds, 3),
-        "opening": opening,
-        "stall": spread(heartbeat.stalls),
-        "computed": spread(heartbeat.computed),
-        "kept": max(heartbeat.stalls) < GOAL_LONGEST
-        and spread(heartbeat.stalls)["p99"] < GOAL_P99 * 1000,
-    }
+    return {"tokens": len(pieces), "opening": opening} | heartbeat.report(seconds, cpu)
+
+
+def histories(text: str, longest: int) -> Sequence[int]:
+    """In chats with how many long replies a text is tried."""
+    if text == "mixed":
+        return (0, longest) if longest else (0,)
+    return (longest,) if text == OPEN else (0,)
 
 
 def main() -> int:
@@ -316,13 +361,16 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=20_000)
     parser.add_argument("--rates", default="500,1000", help="tokens per second, with commas")
     parser.add_argument("--history", type=int, default=20, help="long replies already in the chat")
-    parser.add_argument("--texts", default=",".join(TEXTS), help="what is written, with commas")
+    parser.add_argument(
+        "--texts", default=",".join([*TEXTS, OPEN]), help="what is written, with commas"
+    )
     given = parser.parse_args()
+    rates = [float(rate) for rate in given.rates.split(",")]
     wanted = [
-        (text, given.tokens, float(rate), history)
+        (text, given.tokens, rate, history)
         for text in given.texts.split(",")
-        for history in dict.fromkeys((0, given.history) if text == "mixed" else (0,))
-        for rate in given.rates.split(",")
+        for history in histories(text, given.history)
+        for rate in (rates[:1] if text == OPEN else rates)
     ]
     runs = []
     # Each in a process of its own: what is loaded or cached by one must not help the next.

@@ -222,6 +222,39 @@ def test_long_code_is_frozen_line_by_line() -> None:
     assert stream.blocks == parse(stream.text).blocks
 
 
+def test_a_table_is_frozen_row_by_row() -> None:
+    stream = Stream("| a | b |\n|---|---|\n")
+    row = "| some words | more |\n"
+    for _ in range(80):
+        stream.feed(row)
+        assert len(stream.text) - stream._cut <= 2 * len(row)
+    assert stream.blocks == parse(stream.text).blocks
+    assert [len(block.rows) for block in stream.blocks] == [25] + 11 * [5] + [1]
+
+
+@pytest.mark.parametrize("item", ["- some **words**\n", "7. one\n", "- a\n\n", "* a\n  - b\n"])
+def test_a_list_is_frozen_item_by_item(item: str) -> None:
+    stream = Stream()
+    for _ in range(60):
+        for character in item:
+            stream.feed(character)
+        assert len(stream.text) - stream._cut <= 2 * len(item)
+    whole = parse(stream.text).blocks
+    assert stream.blocks == whole
+    assert [block.offsets for block in stream.blocks] == [block.offsets for block in whole]
+
+
+def test_numbers_of_a_list_are_counted_across_cuts() -> None:
+    stream = Stream()
+    for line in ("3. a\n", "3. b\n", "9. c\n", "1. d"):
+        stream.feed(line)
+    assert [block.text for block in stream.blocks] == ["3.\ta", "4.\tb", "5.\tc", "6.\td"]
+
+
+def test_only_the_item_after_a_blank_line_is_set_apart() -> None:
+    assert [block.gap for block in parse("- a\n- b\n\n- c\n- d\n").blocks] == [4, 4, 8, 4]
+
+
 @pytest.mark.parametrize(
     ("start", "more"),
     [

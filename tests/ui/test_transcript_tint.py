@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from slipstream.ui.transcript.blocks import LINE_BREAK
 from slipstream.ui.transcript.markdown import parse
-from slipstream.ui.transcript.painting import drafted_ranges
+from slipstream.ui.transcript.tinting import drafted_ranges
 
 examples = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -1,20 +1,36 @@
+import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from statistics import median
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor, QTextDocument, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QImage,
+    QTextBlock,
+    QTextCursor,
+    QTextDocument,
+    QTextTable,
+    QWheelEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from slipstream.engine.events import Piece, Source
 from slipstream.ui.theme import DARK, LIGHT, Theme
 from slipstream.ui.transcript import Transcript
+from slipstream.ui.transcript.blocks import Cell
+from slipstream.ui.transcript.entries import Place
+from slipstream.ui.transcript.grid import grid_of, table_area
+from slipstream.ui.transcript.message import Reply
 from slipstream.ui.transcript.page import SIDE
 from slipstream.ui.transcript.styles import COLUMN
+from slipstream.ui.transcript.writer import Writer
 
 ANSWER = """## Title
 
@@ -118,9 +134,22 @@ def click(transcript: Transcript, text: str) -> None:
     QTest.mouseClick(transcript.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
+def follow(transcript: Transcript, block: QTextBlock) -> None:
+    """Follow the last link in a block."""
+    cursor = QTextCursor(block)
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    transcript.anchorClicked.emit(QUrl(cursor.charFormat().anchorHref()))
+
+
 def stream(transcript: Transcript, text: str, size: int = 7) -> None:
     for start in range(0, len(text), size):
         transcript.append([said(text[start : start + size])])
+
+
+def say(transcript: Transcript, messages: int = 12) -> None:
+    for number in range(messages):
+        transcript.add_user(f"Question {number}")
+        transcript.add_reply(f"Answer {number}\n\n" + ANSWER * 3, note=NOTE)
 
 
 def test_a_streamed_reply_looks_like_a_stored_one(transcript: Transcript) -> None:
@@ -133,6 +162,105 @@ def test_a_streamed_reply_looks_like_a_stored_one(transcript: Transcript) -> Non
     transcript.add_user("Hello")
     transcript.add_reply(ANSWER, note=NOTE)
     assert dump(transcript.document()) == streamed
+
+
+def work_of(action: Callable[[], None]) -> int:
+    """How many functions are called, a measure of work that is the same each time."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        ("", "some **bold** words and `code`\n\n"),
+        ("", "- some words\n"),
+        ("```python\n", "x = 1\n"),
+        ("| a | b |\n|---|---|\n", "| some **words** | more |\n"),
+    ],
+    ids=["paragraphs", "list", "code", "table"],
+)
+@pytest.mark.parametrize("history", [0, 12])
+def test_writing_on_costs_the_same_however_much_there_is(
+    transcript: Transcript, start: str, more: str, history: int
+) -> None:
+    def frame() -> None:
+        transcript.append([said(more, Source.DRAFTER)])
+        transcript.viewport().repaint()
+
+    def usual(frames: int) -> int:
+        return int(median(work_of(frame) for _ in range(frames)))
+
+    transcript.set_tint(True)
+    say(transcript, history)
+    transcript.begin_reply()
+    stream(transcript, start, 100)
+    usual(40)
+    early = usual(20)
+    stream(transcript, more * 150, len(more))
+    assert usual(20) < 1.1 * early + 50
+
+
+def test_a_letter_more_in_a_table_writes_one_cell(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[int, int]] = []
+
+    def fill(writer: Writer, table: QTextTable, row: int, column: int, cell: Cell) -> Place:
+        written.append((row, column))
+        return original(writer, table, row, column, cell)
+
+    original = Writer._fill_cell
+    transcript.begin_reply()
+    stream(transcript, "| a | b |\n|---|---|\n" + "| c | d |\n" * 20 + "| e | f")
+    monkeypatch.setattr(Writer, "_fill_cell", fill)
+    stream(transcript, "g")
+    assert written == [(21, 1)]
+
+
+def test_a_long_table_keeps_its_columns_in_line(transcript: Transcript) -> None:
+    rows = "".join(f"| {number} | some words | {'x' * (number % 30)} |\n" for number in range(60))
+    transcript.begin_reply()
+    stream(transcript, "| a | b | c |\n|---|---|---|\n" + rows, 17)
+    transcript.finish_reply(NOTE)
+    tables = [entry for entry in transcript._sheet.messages[0].entries if entry.table]
+    assert [len(entry.cells) for entry in tables] == [25] + 7 * [5] + [1]
+    grids = [
+        grid_of(entry, transcript._sheet.styles, table_area(entry, transcript._sheet.styles))
+        for entry in tables
+    ]
+    assert {tuple(grid.columns) for grid in grids} == {tuple(grids[0].columns)}
+    for above, below in pairwise(grids):
+        assert above.rows[-1] == below.rows[0]
+    heights = {after - before for grid in grids for before, after in pairwise(grid.rows)}
+    assert len(heights) == 1
+
+
+def test_the_tint_of_a_table_follows_its_rows(transcript: Transcript) -> None:
+    transcript.resize(800, 600)
+    transcript.set_tint(True)
+    transcript.begin_reply()
+    transcript.append([said("| a | b |\n|---|---|\n| c | ")])
+    transcript.append([said("drafted", Source.DRAFTER)])
+    assert LIGHT.accent_soft in pixels(transcript)
+    (place,) = [
+        place
+        for cells in transcript._sheet.messages[0].entries[0].cells
+        for place in cells
+        if place.tint and place.tint.areas
+    ]
+    assert place.block.text() == "drafted"
 
 
 PARTS = st.sampled_from(
@@ -173,7 +301,7 @@ def test_any_text_in_any_chunks_ends_up_as_if_written_at_once(
     streamed.begin_reply()
     for start, end in pairwise(places):
         streamed.append([said(text[start:end])])
-        entries = streamed._messages[0].entries
+        entries = streamed._sheet.messages[0].entries
         shown = [entry.first.text() for entry in entries if entry.table is None]
         assert shown == [entry.block.text for entry in entries if entry.table is None]
     streamed.finish_reply(NOTE)
@@ -185,23 +313,81 @@ def test_any_text_in_any_chunks_ends_up_as_if_written_at_once(
 def test_a_long_chat_is_filled_from_its_end(
     transcript: Transcript, until: Callable[..., None]
 ) -> None:
-    def say() -> None:
-        for number in range(12):
-            transcript.add_user(f"Question {number}")
-            transcript.add_reply(f"Answer {number}\n\n" + ANSWER * 3, note=NOTE)
-
-    say()
+    say(transcript)
     at_once = dump(transcript.document())
     transcript.clear()
     with transcript.filling():
-        say()
+        say(transcript)
+    until(transcript.updatesEnabled)
     assert "Answer 11" in transcript.plain_text()
     assert "Question 0" not in transcript.plain_text()
     bar = transcript.verticalScrollBar()
-    assert bar.value() == bar.maximum()
-    until(lambda: "Question 0" in transcript.plain_text())
+    assert bar.value() == bar.maximum() > 0
+    until(lambda: transcript.filled)
     assert bar.value() == bar.maximum() > 0
     assert dump(transcript.document()) == at_once
+
+
+def test_a_long_chat_is_filled_in_slices_that_read_little(
+    transcript: Transcript, until: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 0
+
+    def read(reply: Reply, characters: int) -> None:
+        nonlocal most
+        most = max(most, characters)
+        original(reply, characters)
+
+    original = Reply.read
+    monkeypatch.setattr(Reply, "read", read)
+    with transcript.filling():
+        transcript.add_reply(ANSWER * 40)
+        say(transcript)
+    until(lambda: transcript.filled)
+    assert 0 < most <= 300
+    monkeypatch.undo()
+    shown = dump(transcript.document())
+    transcript.clear()
+    transcript.add_reply(ANSWER * 40)
+    say(transcript)
+    assert dump(transcript.document()) == shown
+
+
+def test_a_short_chat_is_there_at_once(transcript: Transcript) -> None:
+    with transcript.filling():
+        transcript.add_user("Hello")
+        transcript.add_reply("Good **day**.", note=NOTE)
+    assert transcript.filled
+    assert transcript.plain_text().startswith("Hello\nGood day.")
+
+
+def test_opening_another_chat_stops_filling(
+    transcript: Transcript, until: Callable[..., None], qapp: QApplication
+) -> None:
+    with transcript.filling():
+        say(transcript)
+    transcript.clear()
+    transcript.add_user("Something else")
+    for _ in range(20):
+        qapp.processEvents()
+    assert transcript.updatesEnabled()
+    assert transcript.plain_text() == "Something else"
+
+
+def test_the_reader_keeps_place_and_selection_while_a_chat_is_filled(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    with transcript.filling():
+        say(transcript)
+    until(transcript.updatesEnabled)
+    bar = transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    below = bar.maximum() - bar.value()
+    transcript.setTextCursor(transcript.document().find("Answer 11"))
+    assert not transcript.filled
+    until(lambda: transcript.filled)
+    assert transcript.textCursor().selectedText() == "Answer 11"
+    assert bar.maximum() - bar.value() == below
 
 
 def test_a_chat_goes_on_while_it_is_filled(
@@ -215,7 +401,7 @@ def test_a_chat_goes_on_while_it_is_filled(
     transcript.begin_reply()
     stream(transcript, ANSWER)
     transcript.finish_reply(NOTE)
-    until(lambda: "Question 0" in transcript.plain_text())
+    until(lambda: transcript.filled)
     filled = dump(transcript.document())
     transcript.apply_theme(DARK)
     transcript.apply_theme(LIGHT)
@@ -238,6 +424,47 @@ def test_the_speed_line_and_its_actions(
     assert QGuiApplication.clipboard().text() == "**Hi**"
     transcript.add_user("Thanks")
     assert "Regenerate" not in transcript.plain_text()
+
+
+def test_a_link_says_for_a_moment_that_it_copied(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    transcript.add_user("Hi")
+    transcript.add_reply("```\nfirst\n```\n\nbetween\n\n```\nsecond\n```", note=NOTE)
+    before = dump(transcript.document())
+    transcript.setTextCursor(transcript.document().find("between"))
+    entries = transcript._sheet.messages[1].entries
+    for label in (0, 3):
+        follow(transcript, entries[label].first)
+        assert transcript.plain_text().count("Copied") == 1
+        assert entries[label].first.text() == "\tCopied"
+        assert transcript.textCursor().selectedText() == "between"
+    until(lambda: "Copied" not in transcript.plain_text())
+    assert dump(transcript.document()) == before
+
+
+def test_the_sign_goes_at_once_when_another_chat_is_opened(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    transcript.add_reply("Yes.", note=NOTE)
+    click(transcript, "Copy")
+    assert "Copied" in transcript.plain_text()
+    transcript.clear()
+    transcript.add_reply("No.", note=NOTE)
+    assert transcript.plain_text().endswith("\tCopy")
+
+
+def test_a_copied_code_block_says_so_while_the_reply_goes_on(
+    transcript: Transcript, until: Callable[..., None]
+) -> None:
+    transcript.begin_reply()
+    stream(transcript, "```\nfirst\n```\n\nsome")
+    click(transcript, "Copy")
+    stream(transcript, " more\n\ntext")
+    assert transcript.plain_text() == "\tCopied\nfirst\nsome more\ntext"
+    until(lambda: "Copied" not in transcript.plain_text())
+    stream(transcript, ".")
+    assert transcript.plain_text() == "\tCopy\nfirst\nsome more\ntext."
 
 
 def test_code_can_be_copied_alone(
@@ -338,11 +565,21 @@ def test_links_are_announced_and_never_opened(
     chosen = emitted(transcript.link_activated)
     before = transcript.toPlainText()
     click(transcript, "there")
-    transcript.setFocus()
-    QTest.keyClick(transcript, Qt.Key.Key_Tab)
-    QTest.keyClick(transcript, Qt.Key.Key_Return)
-    assert chosen[0] == ("https://a.b/c?d=e#f",)
+    assert chosen == [("https://a.b/c?d=e#f",)]
     assert transcript.toPlainText() == before
+
+
+def test_links_and_actions_work_by_keyboard(
+    transcript: Transcript, emitted: Callable[..., list[object]]
+) -> None:
+    transcript.add_reply("Go [there](https://a.b) now.")
+    chosen, copied = emitted(transcript.link_activated), emitted(transcript.copied)
+    transcript.setFocus()
+    for _ in range(2):
+        QTest.keyClick(transcript, Qt.Key.Key_Tab)
+        QTest.keyClick(transcript, Qt.Key.Key_Return)
+    assert chosen == [("https://a.b",)]
+    assert copied == [("Go [there](https://a.b) now.",)]
 
 
 def test_nothing_is_ever_loaded(transcript: Transcript) -> None:

@@ -1,6 +1,6 @@
 """Colours of code. It is coloured in short chunks, so that streaming need not colour it again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CHUNK_LEAST = 10
 _CHUNK_MOST = 40
 
-_USUAL = (
+USUAL = (
     "python",
     "bash",
     "javascript",
@@ -56,6 +56,8 @@ _NAMES = {
     "Generic.Subheading": "keyword",
 }
 
+_loaded: set[str] = set()
+
 LIGHT_CODE = {
     "comment": "#5d6779",
     "keyword": "#7a3bb0",
@@ -74,11 +76,19 @@ DARK_CODE = {
 }
 
 
-def warm_up() -> Iterator[None]:
-    """Load the lexers of usual languages, which takes up to 130 ms each, before one is needed."""
-    for language in _USUAL:
+def warm_up(languages: Iterable[str]) -> Iterator[None]:
+    """Load the lexers of languages, which takes up to 130 ms each, before one is needed."""
+    for language in languages:
+        if _lexer(language) is None:
+            _loaded.add(language)
+            continue
         for _ in _tokens(language, "x = 1\n"):
             yield
+
+
+def is_loaded(language: str) -> bool:
+    """Whether colouring code in this language takes no time to load anything."""
+    return language in _loaded
 
 
 def coloured(lines: Sequence[str], language: str, *, complete: bool) -> list[tuple[Run, ...]]:
@@ -155,6 +165,7 @@ def _tokens(language: str, code: str) -> Iterator[tuple[str, str]]:
         yield _colour(kind), text
     if reached < len(code):
         yield "", code[reached:]
+    _loaded.add(language)
 
 
 @lru_cache(maxsize=256)

@@ -3,12 +3,13 @@
 HTML is text, a link needs http, https or mailto, and no text is lost.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from slipstream.ui.transcript import colours
-from slipstream.ui.transcript.builder import Builder, Inside, Parsed, References
+from slipstream.ui.transcript.builder import Builder
+from slipstream.ui.transcript.cuts import Inside, Parsed, References
 from slipstream.ui.transcript.inline import may_link
 
 if TYPE_CHECKING:
@@ -25,11 +26,16 @@ def _markdown() -> "MarkdownIt":
     return made
 
 
-def warm_up() -> Iterator[None]:
+def warm_up(languages: Iterable[str] = colours.USUAL) -> Iterator[None]:
     """Load what reading Markdown and colouring code need, before a reply needs it."""
     parse("a")
     yield
-    yield from colours.warm_up()
+    yield from colours.warm_up(languages)
+
+
+def is_loaded(languages: Iterable[str]) -> bool:
+    """Whether Markdown with code in these languages can be read without loading anything."""
+    return _markdown.cache_info().currsize > 0 and all(map(colours.is_loaded, languages))
 
 
 def parse(

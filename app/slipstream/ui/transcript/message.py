@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from time import monotonic
 
 from slipstream.engine.events import Piece, Source
 from slipstream.ui.i18n import tr
@@ -19,15 +18,13 @@ from slipstream.ui.transcript.blocks import (
     Style,
     displayable,
 )
+from slipstream.ui.transcript.entries import Entry
 from slipstream.ui.transcript.stream import Stream
-from slipstream.ui.transcript.writer import ACTION, Entry
+from slipstream.ui.transcript.thought import Thought
+from slipstream.ui.transcript.writer import ACTION
 
-FOLD = f"{ACTION}thought"
 COPY = f"{ACTION}copy"
 REGENERATE = f"{ACTION}regenerate"
-
-_PILL = (Box(BoxKind.PILL),)
-_THOUGHT = (Box(BoxKind.THOUGHT),)
 
 
 @dataclass
@@ -37,21 +34,28 @@ class Message:
     Attributes:
         number: its place in the chat.
         entries: where it stands in the document.
+        settled: so many of its first blocks stand there and need no look any more.
     """
 
     number: int
     entries: list[Entry] = field(default_factory=list)
+    settled: int = 0
 
     @property
     def unread(self) -> int:
         """How many characters of it are left out so far."""
         return 0
 
+    @property
+    def final(self) -> int:
+        """How many of its first blocks do not change while it is read or written on."""
+        return 0
+
     def read(self, most: int) -> None:
         """Take in up to so many characters more."""
 
-    def blocks(self) -> list[Block]:
-        """What to show."""
+    def blocks(self, start: int = 0) -> list[Block]:
+        """What to show, from this block on."""
         raise NotImplementedError
 
 
@@ -67,17 +71,17 @@ class UserMessage(Message):
     text: str = ""
     can_regenerate: bool = False
 
-    def blocks(self) -> list[Block]:
-        """What to show."""
+    def blocks(self, start: int = 0) -> list[Block]:
+        """What to show, from this block on."""
         shown = displayable(self.text).replace("\n", LINE_BREAK)
         said = Block(Kind.USER, (Run(shown),), boxes=(Box(BoxKind.USER),))
         if not self.can_regenerate:
-            return [said]
+            return [said][start:]
         runs = (
             Run(tr("There is no answer yet.") + "\u00a0" * 4),
             Run(tr("Answer"), Style.MUTED, REGENERATE),
         )
-        return [said, Block(Kind.FOOTER, runs)]
+        return [said, Block(Kind.FOOTER, runs)][start:]
 
 
 @dataclass
@@ -86,10 +90,10 @@ class Notice(Message):
 
     text: str = ""
 
-    def blocks(self) -> list[Block]:
-        """What to show."""
+    def blocks(self, start: int = 0) -> list[Block]:
+        """What to show, from this block on."""
         shown = displayable(self.text).replace("\n", LINE_BREAK)
-        return [Block(Kind.NOTICE, (Run(shown),))]
+        return [Block(Kind.NOTICE, (Run(shown),))][start:]
 
 
 @dataclass
@@ -98,36 +102,41 @@ class Reply(Message):
 
     Attributes:
         answer: its Markdown.
-        drafted: for each character of it, 1 if the drafter supplied it.
-        reasoning: the thinking before it.
-        seconds_thinking: how long that took; None if unknown.
-        unfolded: the thinking is shown.
+        thought: the thinking before it.
         streaming: more is to come.
         note: the speed line.
         can_regenerate: offers to make it anew.
+        copied: the address of the link that says for a moment that it copied.
     """
 
     answer: Stream = field(default_factory=Stream)
-    drafted: bytearray = field(default_factory=bytearray)
-    reasoning: str = ""
-    seconds_thinking: float | None = None
-    unfolded: bool = False
+    thought: Thought = field(default_factory=Thought)
     streaming: bool = False
     note: str = ""
     can_regenerate: bool = False
-    _thinking_since: float | None = None
+    copied: str = ""
+    _drafted: bytearray = field(default_factory=bytearray)
+    _spans: Iterable[tuple[int, bool]] = ()
 
     @property
     def unread(self) -> int:
         """How many characters of it are left out so far."""
         return self.answer.unread
 
+    @property
+    def final(self) -> int:
+        """How many of its first blocks do not change while it is read or written on."""
+        above = len(self.thought.lines) if self.thought.unfolded else 0
+        if not self.answer.blocks:
+            above = max(above - 1, 0)  # its last line grows
+        return bool(self.thought.lines) + above + self.answer.final
+
     def read(self, most: int) -> None:
         """Take in up to so many characters more."""
         if self.answer.unread:
             self.answer.read(most)
             if not self.answer.unread:
-                self.answer.finish()
+                self._complete()
 
     def add_text(self, text: str, spans: Iterable[tuple[int, bool]]) -> None:
         """Append to the answer what is to be read later.
@@ -136,29 +145,48 @@ class Reply(Message):
             text: Markdown.
             spans: run lengths over it, True where the drafter supplied it.
         """
-        for length, drafted in spans:
-            self.drafted += bytes([drafted]) * length
+        self._note_drafted()
         self.answer.add(text)
-        missing = len(self.answer.text) - len(self.drafted)
-        self.drafted += bytes(max(missing, 0))
+        self._spans = spans
 
     def add_pieces(self, pieces: Sequence[Piece]) -> None:
         """Append what the model just wrote."""
         thought = "".join(piece.text for piece in pieces if piece.reasoning)
         said = [piece for piece in pieces if piece.text and not piece.reasoning]
         if thought:
-            self._thinking_since = self._thinking_since or monotonic()
-            self.reasoning += thought
+            self.thought.grow(thought)
+            if self.answer.blocks:
+                self.settled = 0
         if said:
-            self.end_thinking()
+            self._end_thinking()
             spans = [(len(piece.text), piece.source is Source.DRAFTER) for piece in said]
             self.add_text("".join(piece.text for piece in said), spans)
             self.answer.read(self.answer.unread)
 
-    def end_thinking(self) -> None:
-        """The thinking is over: note how long it took."""
-        if self._thinking_since is not None and self.seconds_thinking is None:
-            self.seconds_thinking = monotonic() - self._thinking_since
+    def finish(self, note: str) -> None:
+        """It is complete; ``note`` becomes its speed line."""
+        self.streaming = False
+        self.note = note
+        if not self.answer.blocks:
+            self.settled = 0  # the line above the thinking says something else now
+        self._end_thinking()
+        self._complete()
+
+    def fold(self) -> None:
+        """Show the thinking, or hide it again."""
+        self.thought.unfolded = not self.thought.unfolded
+        self.settled = 0
+
+    def show_copied(self, address: str) -> None:
+        """Let the link with this address, and no other, say that it copied."""
+        self.copied = address
+        self.settled = 0
+
+    @property
+    def drafted(self) -> bytearray:
+        """For each character of the answer, 1 if the drafter supplied it."""
+        self._note_drafted()
+        return self._drafted
 
     def spans(self) -> list[tuple[int, bool]]:
         """Run lengths over the answer, True where the drafter supplied it."""
@@ -173,36 +201,37 @@ class Reply(Message):
         )
         return "\n".join(lines)
 
-    def blocks(self) -> list[Block]:
-        """What to show."""
-        body = self.answer.blocks
-        if self.streaming and not body:
-            body = [Block(Kind.PARAGRAPH)]  # a place for the caret
-        return [*self._thought(), *body, *self._footer()]
+    def blocks(self, start: int = 0) -> list[Block]:
+        """What to show, from this block on."""
+        found: list[Block] = []
+        pill = self.thought.pill(streaming=self.streaming)
+        thought = self.thought.lines if self.thought.unfolded else []
+        # While there is nothing else to show, the caret needs a place.
+        place = [Block(Kind.PARAGRAPH)] if self.streaming and not self.answer.blocks else []
+        for part in (pill, thought, self.answer.blocks, place, self._footer()):
+            found += part[start:]
+            start = max(start - len(part), 0)
+        return [self._marked(block) for block in found] if self.copied else found
 
-    def _thought(self) -> list[Block]:
-        if not self.reasoning.strip():
-            return []
-        arrow = "▾" if self.unfolded else "▸"
-        pill = Block(
-            Kind.THOUGHT_PILL, (Run(f"{arrow} {self._title()}", Style.MUTED, FOLD),), boxes=_PILL
-        )
-        if not self.unfolded:
-            return [pill]
-        lines = displayable(self.reasoning).strip().split("\n")
-        return [
-            pill,
-            *(
-                Block(Kind.THOUGHT, (Run(line),), gap=6, boxes=_THOUGHT)
-                for line in lines
-                if line.strip()
-            ),
-        ]
+    def _end_thinking(self) -> None:
+        if self.thought.end():
+            self.settled = 0
 
-    def _title(self) -> str:
-        if self.seconds_thinking is not None:
-            return tr("Thought for {seconds} s").format(seconds=f"{self.seconds_thinking:.1f}")
-        return tr("Thinking") if self.streaming else tr("Thoughts")
+    def _complete(self) -> None:
+        if self.answer.finish():
+            self.settled = 0
+
+    def _note_drafted(self) -> None:
+        """Not before it is asked for: a long chat opens sooner."""
+        for length, drafted in self._spans:
+            self._drafted += bytes([drafted]) * length
+        self._spans = ()
+        self._drafted += bytes(max(len(self.answer) - len(self._drafted), 0))
+
+    def _marked(self, block: Block) -> Block:
+        said = Run(tr("Copied"), Style.MUTED)
+        runs = tuple(said if run.href == self.copied else run for run in block.runs)
+        return replace(block, runs=runs) if runs != block.runs else block
 
     def _footer(self) -> list[Block]:
         if self.streaming:

@@ -41,6 +41,8 @@ class Page(QTextBrowser):
         self.setLineWrapMode(QTextEdit.LineWrapMode.FixedPixelWidth)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._beside = False
+        self._change = (0, 0, 0)  # position, characters removed and added by the last edit
+        self.document().contentsChange.connect(self._on_contents_changed)
         self.document().documentLayout().update.connect(self._on_text_changed)
 
     def column(self, percent: int) -> int:
@@ -79,12 +81,13 @@ class Page(QTextBrowser):
         anchor, position = selected.anchor(), selected.position()
         edit = QTextCursor(self.document())
         with self.reading_on():
+            self._change = (0, 0, 0)
             edit.beginEditBlock()
             try:
                 yield
             finally:
                 edit.endEditBlock()
-            self._select(anchor, position)
+            self._select(self._moved(anchor), self._moved(position))
 
     @contextmanager
     def reading_on(self) -> Iterator[None]:
@@ -94,6 +97,18 @@ class Page(QTextBrowser):
         follows = value >= bar.maximum() - _NEAR_BOTTOM
         yield
         bar.setValue(bar.maximum() if follows else value)
+
+    @contextmanager
+    def keeping_the_end(self) -> Iterator[None]:
+        """Whatever is added above: the view stays as far from the end as it is."""
+        bar = self.verticalScrollBar()
+        below = bar.maximum() - bar.value()
+        yield
+        bar.setValue(bar.maximum() - below)
+
+    def is_full(self) -> bool:
+        """Whether there is more text than fits into the view."""
+        return self.verticalScrollBar().maximum() > 0
 
     def scroll_to_end(self) -> None:
         """Show the last line."""
@@ -105,6 +120,15 @@ class Page(QTextBrowser):
         top = max(area.top() - self.verticalScrollBar().value() - FAR, 0)
         height = min(area.height() + 2 * FAR, self.viewport().height())
         self.viewport().update(0, int(top), self.viewport().width(), int(height))
+
+    def _on_contents_changed(self, position: int, removed: int, added: int) -> None:
+        self._change = (position, removed, added)
+
+    def _moved(self, position: int) -> int:
+        """Where a position is after the last edit; in the text that changed it stays as it is."""
+        start, removed, added = self._change
+        after = position > start and position >= start + removed
+        return position + added - removed if after else position
 
     def _select(self, anchor: int, position: int) -> None:
         cursor = self.textCursor()

@@ -9,26 +9,29 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QTextBlock, QTextLine
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QTextBlock
 
 from slipstream.ui.transcript.blocks import Box, BoxKind, Kind
+from slipstream.ui.transcript.entries import Entry
+from slipstream.ui.transcript.grid import grid_of, lines, table_area
 from slipstream.ui.transcript.message import Message, Reply
 from slipstream.ui.transcript.styles import FAR, PADDING, Styles
-from slipstream.ui.transcript.writer import Entry, Tint
+from slipstream.ui.transcript.tinting import table_tint, text_tint, x_of
 
 
 @dataclass
 class _Found:
     shapes: dict[tuple[int, Box], QRectF] = field(default_factory=dict)
     tints: list[QRectF] = field(default_factory=list)
-    rules: list[QRectF] = field(default_factory=list)
+    lines: list[QRectF] = field(default_factory=list)
     caret: QRectF | None = None
 
 
 def paint(
     painter: QPainter,
     messages: Sequence[Message],
+    written: int,
     styles: Styles,
     view: QRectF,
     first: int,
@@ -40,43 +43,49 @@ def paint(
     Args:
         painter: paints in the document's coordinates.
         messages: all messages.
+        written: number of the first one that stands in the document.
         styles: measures and colours.
         view: the part of the document to paint.
         first: position in the document of the first character there.
         tint: show which characters the drafter supplied.
     """
     found = _Found()
-    for message, entry in _entries_from(messages, first):
-        top, bottom = _extent(entry)
+    for message, entry in _entries_from(messages, written, first):
+        top, bottom = _extent(entry, styles)
         if top > view.bottom() + FAR:
             break
+        _add_shapes(found, message.number, entry, styles, top, bottom)
+        drafted = message.drafted if tint and isinstance(message, Reply) else None
+        if entry.table is not None:
+            _add_table(found, entry, styles, view, drafted)
+            continue
         # Keeps the shaped glyphs: drawing the same lines again takes a third less time.
         entry.first.layout().setCacheEnabled(True)
-        _add_shapes(found, message.number, entry, styles, top, bottom)
         if entry.block.kind is Kind.RULE:
-            found.rules.append(QRectF(0, (top + bottom) / 2, styles.column, 1))
-        if isinstance(message, Reply):
-            if tint:
-                origin = _origin(entry.first)
-                found.tints += (a.translated(origin) for a in _tint(entry, message.drafted, styles))
-            if message.streaming and entry is message.entries[-1]:
-                found.caret = _caret(entry, styles)
+            found.lines.append(QRectF(0, (top + bottom) / 2, styles.column, 1))
+        if drafted is not None:
+            found.tints += text_tint(entry, drafted, styles.column)
+        if isinstance(message, Reply) and message.streaming and entry is message.entries[-1]:
+            found.caret = _caret(entry, styles)
     _draw(painter, found, styles)
 
 
-def _entries_from(messages: Sequence[Message], position: int) -> Iterator[tuple[Message, Entry]]:
+def _entries_from(
+    messages: Sequence[Message], written: int, position: int
+) -> Iterator[tuple[Message, Entry]]:
     """The entries from the one before the position on: a box that starts above is not cut off."""
-    start = bisect_right(messages, position, key=lambda each: each.entries[0].first.position())
-    for message in messages[max(start - 1, 0) :]:
-        at = bisect_right(message.entries, position, key=lambda each: each.first.position())
-        for index in range(max(at - 2, 0), len(message.entries)):
-            yield message, message.entries[index]
+    start = bisect_right(messages, position, written, key=lambda m: m.entries[0].first.position())
+    for number in range(max(start - 1, written), len(messages)):
+        entries = messages[number].entries
+        at = bisect_right(entries, position, key=lambda each: each.first.position())
+        for index in range(max(at - 2, 0), len(entries)):
+            yield messages[number], entries[index]
 
 
-def _extent(entry: Entry) -> tuple[float, float]:
+def _extent(entry: Entry, styles: Styles) -> tuple[float, float]:
     """Top and bottom of an entry's text in the document."""
     if entry.table is not None:
-        area = entry.first.document().documentLayout().frameBoundingRect(entry.table)
+        area = table_area(entry, styles)
         return area.top(), area.bottom()
     layout = entry.first.layout()
     top = layout.position().y()
@@ -95,6 +104,15 @@ def _add_shapes(
         found.shapes[number, box] = area if known is None else known.united(area)
 
 
+def _add_table(
+    found: _Found, entry: Entry, styles: Styles, view: QRectF, drafted: bytearray | None
+) -> None:
+    grid = grid_of(entry, styles, table_area(entry, styles))
+    found.lines += lines(grid, view, goes_on=not entry.block.gap)
+    if drafted is not None:
+        found.tints += table_tint(entry, drafted, grid, view)
+
+
 def _sides(box: Box, block: QTextBlock, styles: Styles) -> tuple[float, float]:
     layout = block.layout()
     padding = styles.px(PADDING[box.kind].x)
@@ -106,91 +124,13 @@ def _sides(box: Box, block: QTextBlock, styles: Styles) -> tuple[float, float]:
     return left, styles.column
 
 
-def _tint(entry: Entry, drafted: bytearray, styles: Styles) -> tuple[QRectF, ...]:
-    """The tinted areas of an entry, from its origin. Kept until its text or its width changes."""
-    kept = entry.tint
-    if kept is None or kept.column != styles.column:
-        origin = _origin(entry.first)
-        areas = tuple(area.translated(-origin) for area in _tinted_areas(entry, drafted))
-        kept = entry.tint = Tint(styles.column, areas)
-    return kept.areas
-
-
-def _tinted_areas(entry: Entry, drafted: bytearray) -> Iterator[QRectF]:
-    if entry.table is None:
-        yield from _tinted(entry.first, entry.block.text, entry.block.offsets, drafted)
-        return
-    for row, cells in enumerate(entry.block.rows):
-        for column, cell in enumerate(cells):
-            place = entry.table.cellAt(row, column).firstCursorPosition().block()
-            text = "".join(run.text for run in cell.runs)
-            yield from _tinted(place, text, cell.offsets, drafted)
-
-
-def _tinted(
-    block: QTextBlock, text: str, offsets: Sequence[int], drafted: bytearray
-) -> Iterator[QRectF]:
-    layout = block.layout()
-    height = block.blockFormat().lineHeight()
-    origin = _origin(block)
-    for start, end in drafted_ranges(text, offsets, drafted):
-        line = layout.lineForTextPosition(start)
-        while line.isValid() and line.textStart() < end:
-            first = max(start, line.textStart())
-            last = min(end, line.textStart() + line.textLength())
-            number = line.lineNumber()
-            if first < last:
-                left, right = _x(line, first), _x(line, last)
-                top = origin.y() + number * height
-                yield QRectF(origin.x() + left, top + 2, right - left, height - 2)
-            if number + 1 == layout.lineCount():
-                break
-            line = layout.lineAt(number + 1)
-
-
-def _origin(block: QTextBlock) -> QPointF:
-    """Where a block's layout lies in the document; it knows only where in its cell."""
-    return block.document().documentLayout().blockBoundingRect(block).topLeft()
-
-
-def drafted_ranges(
-    text: str, offsets: Sequence[int], drafted: Sequence[int]
-) -> list[tuple[int, int]]:
-    """The parts of a shown text that the drafter supplied, without its indentation.
-
-    They are counted in UTF-16 units, as Qt does.
-
-    Args:
-        text: what is shown.
-        offsets: where each of its characters stands in the raw text; -1 if nowhere.
-        drafted: for each character of the raw text, 1 if the drafter supplied it.
-    """
-    ranges: list[tuple[int, int]] = []
-    at = 0
-    indentation = len(text) - len(text.lstrip())
-    for index, (character, offset) in enumerate(zip(text, offsets, strict=False)):
-        end = at + (2 if character > "\uffff" else 1)
-        if index >= indentation and 0 <= offset < len(drafted) and drafted[offset]:
-            if ranges and ranges[-1][1] == at:
-                ranges[-1] = (ranges[-1][0], end)
-            else:
-                ranges.append((at, end))
-        at = end
-    return ranges
-
-
-def _x(line: QTextLine, position: int) -> float:
-    # PySide returns the position as well.
-    return float(line.cursorToX(position)[0])  # type: ignore[index]
-
-
 def _caret(entry: Entry, styles: Styles) -> QRectF | None:
     layout = entry.last.layout()
     if entry.table is not None or not layout.lineCount():
         return None
     number = layout.lineCount() - 1
     height = entry.last.blockFormat().lineHeight()
-    x = layout.position().x() + _x(layout.lineAt(number), entry.last.length() - 1)
+    x = layout.position().x() + x_of(layout.lineAt(number), entry.last.length() - 1)
     top = layout.position().y() + number * height
     return QRectF(x + 1, top + 2, styles.px(2), height - 4)
 
@@ -204,8 +144,8 @@ def _draw(painter: QPainter, found: _Found, styles: Styles) -> None:
     painter.setBrush(QColor(theme.accent_soft))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
     painter.drawRects(found.tints)
-    for rule in found.rules:
-        painter.fillRect(rule, QColor(theme.border))
+    painter.setBrush(QColor(theme.border))
+    painter.drawRects(found.lines)
     if found.caret is not None:
         painter.fillRect(found.caret, QColor(theme.accent))
 

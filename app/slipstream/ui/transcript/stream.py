@@ -1,13 +1,13 @@
 """Markdown that grows. Only its unfinished end is parsed again; what is before never changes.
 
 A top-level block is final as soon as another one starts after it on a line that is complete: the
-block grammar of CommonMark works line by line. Code in an open fence is final line by line; very
-long paragraphs and tables are parted, and all but the last part are final. Link definitions alone
-reach backwards, so a text that has any is parsed once more when it is finished.
+block grammar of CommonMark works line by line. Code in an open fence and the rows of a table are
+final line by line; very long paragraphs are parted, and all but the last part are final. Link
+definitions alone reach backwards, so a text that has any is parsed once more when it is finished.
 """
 
 from slipstream.ui.transcript.blocks import Block, displayable
-from slipstream.ui.transcript.builder import Cut, Inside, Parsed, References
+from slipstream.ui.transcript.cuts import Cut, Inside, Parsed, References
 from slipstream.ui.transcript.markdown import parse
 
 
@@ -15,22 +15,33 @@ class Stream:
     """A growing Markdown text and its blocks.
 
     Attributes:
-        text: the raw text so far.
-        blocks: what to show for it.
+        blocks: what to show for what was read so far.
+        final: how many of them reading more will not change.
     """
 
     def __init__(self, text: str = "") -> None:
-        self.text = ""
         self.blocks: list[Block] = []
-        self._shown = ""
+        self.final = 0
+        self._parts: list[str] = []
+        self._length = 0
+        self._rest = ""  # from the cut on, displayable
         self._read = 0
-        self._final = 0
         self._cut = 0
         self._inside: Inside | None = None
         self._references: References = {}
         self._has_references = False
         if text:
             self.feed(text)
+
+    @property
+    def text(self) -> str:
+        """The raw text so far."""
+        self._parts = ["".join(self._parts)]
+        return self._parts[0]
+
+    def __len__(self) -> int:
+        """How long the raw text is."""
+        return self._length
 
     def feed(self, text: str) -> None:
         """Append text and read it."""
@@ -39,44 +50,52 @@ class Stream:
 
     def add(self, text: str) -> None:
         """Append text that will be read later."""
-        self.text += text
-        self._shown += displayable(text)
+        self._parts.append(text)
+        self._length += len(text)
+        self._rest += displayable(text)
 
     @property
     def unread(self) -> int:
         """How many characters were added and not read yet."""
-        return len(self._shown) - self._read
+        return self._length - self._read
 
     def read(self, most: int) -> None:
         """Make blocks of up to so many characters more."""
-        self._read = min(self._read + most, len(self._shown))
-        text = self._shown[self._cut : self._read]
+        self._read = min(self._read + most, self._length)
+        text = self._rest[: self._read - self._cut]
         parsed = parse(text, self._cut, self._references, self._inside)
         self._has_references = bool(parsed.references)
-        self.blocks[self._final :] = parsed.blocks
-        self._freeze(parsed)
+        self.blocks[self.final :] = parsed.blocks
+        self._freeze(parsed, self._cut + text.rfind("\n") + 1)
 
-    def finish(self) -> None:
-        """The text is complete: make the blocks equal to those of parsing all of it at once."""
+    def finish(self) -> bool:
+        """The text is complete: make the blocks equal to those of parsing all of it at once.
+
+        Returns: whether final ones may have changed.
+        """
         if self._has_references:
-            self.blocks = parse(self._shown).blocks
+            self.blocks = parse(displayable(self.text)).blocks
+            self.final = len(self.blocks)
+        return self._has_references
 
-    def _freeze(self, parsed: Parsed) -> None:
-        cut = self._last_cut(parsed)
+    def _freeze(self, parsed: Parsed, complete: int) -> None:
+        """Keep what is final. The text has complete lines up to ``complete``."""
+        cut = _last_cut(parsed, complete)
         if cut is None:
             return
         final = {
             name: each for name, each in parsed.references.items() if each["map"][1] <= cut.line
         }
         self._references = final | self._references
-        self._final += cut.blocks
+        self.final += cut.blocks
+        self._rest = self._rest[cut.end - self._cut :]
         self._cut = cut.end
-        self._inside = parsed.inside if parsed.inner_cuts else None
+        self._inside = parsed.inside if parsed.inner_cut else None
 
-    def _last_cut(self, parsed: Parsed) -> Cut | None:
-        if parsed.inner_cuts:
-            return parsed.inner_cuts[-1]
-        complete = self._shown.rfind("\n", 0, self._read) + 1
-        cuts = (each for each in reversed(parsed.cuts) if each.start < complete)
-        cut = next(cuts, None)
-        return cut if cut is not None and cut.blocks else None
+
+def _last_cut(parsed: Parsed, complete: int) -> Cut | None:
+    if parsed.inner_cut:
+        return parsed.inner_cut
+    cuts = (each for each in reversed(parsed.cuts) if each.start < complete)
+    cut = next(cuts, None)
+    return cut if cut is not None and cut.blocks else None

@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCharFormat,
     QTextFormat,
-    QTextFrameFormat,
     QTextLength,
     QTextOption,
     QTextTableFormat,
@@ -25,6 +24,7 @@ from slipstream.ui.transcript.colours import DARK_CODE, LIGHT_CODE
 
 COLUMN = 694  # widest text column, in pixels at 100 % text size
 FAR = 60  # pixels; padding and rounded corners of boxes reach less far beyond their text
+CELL_PADDING = 6  # pixels at 100 % text size
 CHROME = int(QTextFormat.Property.UserProperty) + 1  # marks what copying leaves out
 
 _MESSAGE_GAP = 18
@@ -179,19 +179,12 @@ class Styles:
     def table_format(self, before: Block, block: Block, *, starts: bool) -> QTextTableFormat:
         """The format of a table; arguments as in ``block_format``."""
         made = QTextTableFormat()
-        made.setBorder(1)
-        made.setBorderCollapse(True)
-        made.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-        made.setBorderBrush(QColor(self.theme.border))
-        made.setCellPadding(self.px(6))
+        made.setBorder(0)  # the lines are painted apart: Qt takes longer for them than for text
+        made.setCellPadding(self.px(CELL_PADDING))
         made.setCellSpacing(0)
         made.setTopMargin(self.px(_space(before, block, starts=starts)))
         made.setLeftMargin(self.px(block.indent))
-        columns = len(block.rows[0])
-        made.setColumnWidthConstraints(
-            [QTextLength(QTextLength.Type.PercentageLength, width) for width in block.widths]
-            or [QTextLength()] * columns
-        )
+        made.setColumnWidthConstraints(column_widths(block))
         return made
 
     def cell_format(self, align: str) -> QTextBlockFormat:
@@ -223,6 +216,13 @@ class Styles:
                 return most
             widest = max(widest, metrics.horizontalAdvance(line) + 1)
         return min(widest, most)
+
+
+def column_widths(block: Block) -> list[QTextLength]:
+    """Widths of the columns of a table."""
+    if not block.widths:
+        return [QTextLength()] * len(block.rows[0])
+    return [QTextLength(QTextLength.Type.PercentageLength, width) for width in block.widths]
 
 
 def _space(before: Block, block: Block, *, starts: bool) -> int:

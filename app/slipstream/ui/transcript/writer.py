@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextTable
+from PySide6.QtGui import QTextCursor, QTextDocument, QTextTable
 
 from slipstream.ui.transcript.blocks import Block, Cell, Kind, Run
-from slipstream.ui.transcript.styles import Styles
+from slipstream.ui.transcript.entries import Entry, Place, entry_at
+from slipstream.ui.transcript.styles import Styles, column_widths
 
 ACTION = "slipstream:"  # links of our own; Markdown cannot make one
-
-
-@dataclass(frozen=True, slots=True)
-class Tint:
-    """The areas of an entry that the drafter supplied, in a column of this width."""
-
-    column: float
-    areas: tuple[QRectF, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Entry:
-    """A block that stands in the document.
-
-    Attributes:
-        block: what it shows.
-        first, last: the document's blocks it lies in; they differ for a table only.
-        table: the table, if it is one.
-        tint: its tinted areas, once they were painted; None again when its text changes.
-    """
-
-    block: Block
-    first: QTextBlock
-    last: QTextBlock
-    table: QTextTable | None = None
-    tint: Tint | None = None
-
-    @property
-    def end(self) -> int:
-        """Position in the document after its text."""
-        return self.last.position() + self.last.length() - 1
 
 
 class Writer:
@@ -56,39 +26,44 @@ class Writer:
         """The entry before all others: an empty line of no height, for an empty document."""
         self._cursor.setPosition(0)
         self._cursor.setBlockFormat(self.styles.collapsed())
-        block = self._cursor.block()
-        return Entry(Block(Kind.PARAGRAPH), block, block)
+        return entry_at(Block(Kind.PARAGRAPH), self._cursor.block())
 
     def update(
-        self, entries: list[Entry], blocks: Sequence[Block], before: Entry, number: int
+        self,
+        entries: list[Entry],
+        blocks: Sequence[Block],
+        before: Entry,
+        number: int,
+        settled: int = 0,
     ) -> None:
         """Make ``entries``, which follow ``before``, show ``blocks``.
 
         Args:
             entries: the entries of one message; changed in place.
-            blocks: what they are to show.
+            blocks: what they are to show, without the settled ones.
             before: the last entry of the message before.
             number: the message's number, which its own links carry.
+            settled: so many of the first entries stay as they are, and are not looked at.
         """
-        start = _common(entries, blocks)
-        if start < min(len(entries), len(blocks)) and self._grow(
-            entries[start], blocks[start], number
-        ):
+        tail = entries[settled:]
+        start = _common(tail, blocks)
+        if start < min(len(tail), len(blocks)) and self._grow(tail[start], blocks[start], number):
             start += 1
-        if start == len(entries) == len(blocks):
+        if start == len(tail) == len(blocks):
             return
-        after = _common(entries[start:][::-1], blocks[start:][::-1])
-        stop = len(entries) - after
-        anchor = entries[start - 1] if start else before
+        after = _common(tail[start:][::-1], blocks[start:][::-1])
+        stop = len(tail) - after
+        first = settled + start
+        anchor = entries[first - 1] if first else before
         if stop > start:
-            self._remove_after(anchor, entries[stop - 1])
+            self._remove_after(anchor, tail[stop - 1])
         made: list[Entry] = []
         for block in blocks[start : len(blocks) - after]:
-            anchor = self._insert(anchor, block, number, starts=start == 0 and not made)
+            anchor = self._insert(anchor, block, number, starts=not first and not made)
             made.append(anchor)
-        entries[start:stop] = made
+        entries[first : settled + stop] = made
         if after:
-            self.space_again(entries[start + len(made)], anchor, starts=not start and not made)
+            self.space_again(tail[stop], anchor, starts=not first and not made)
 
     def refit(self, entries: Sequence[Entry], before: Entry) -> None:
         """Give those blocks a new format whose format depends on the column's width."""
@@ -132,7 +107,7 @@ class Writer:
         plain = self.styles.char_format(block.kind, Run(""))
         cursor.insertBlock(self.styles.block_format(anchor.block, block, starts=starts), plain)
         self._insert_runs(block.kind, block.runs, number)
-        return Entry(block, cursor.block(), cursor.block())
+        return entry_at(block, cursor.block())
 
     def _insert_runs(
         self, kind: Kind, runs: Sequence[Run], number: int, *, header: bool = False
@@ -148,26 +123,28 @@ class Writer:
         first = cursor.block()
         made = self.styles.table_format(anchor.block, block, starts=starts)
         table = cursor.insertTable(len(block.rows), len(block.rows[0]), made)
-        entry = Entry(block, first, first, table)
-        for row in range(len(block.rows)):
-            self._fill_row(table, row, block.rows[row])
+        entry = entry_at(block, first)
+        entry.table = table
+        entry.cells = [
+            [self._fill_cell(table, row, column, cell) for column, cell in enumerate(cells)]
+            for row, cells in enumerate(block.rows)
+        ]
         cursor.setPosition(table.lastPosition() + 1)
         cursor.setBlockFormat(self.styles.collapsed())
         entry.last = cursor.block()
         return entry
 
-    def _fill_row(self, table: QTextTable, row: int, cells: Sequence[Cell]) -> None:
-        for column, cell in enumerate(cells):
-            place = table.cellAt(row, column)
-            self._remove(place.firstPosition(), place.lastPosition())
-            self._cursor.setBlockFormat(self.styles.cell_format(cell.align))
-            self._insert_runs(Kind.TABLE, cell.runs, 0, header=cell.header)
+    def _fill_cell(self, table: QTextTable, row: int, column: int, cell: Cell) -> Place:
+        place = table.cellAt(row, column)
+        self._remove(place.firstPosition(), place.lastPosition())
+        self._cursor.setBlockFormat(self.styles.cell_format(cell.align))
+        self._insert_runs(Kind.TABLE, cell.runs, 0, header=cell.header)
+        return Place(self._cursor.block())
 
     def _grow(self, entry: Entry, block: Block, number: int) -> bool:
         """Add to an entry what the new block has more; False if that is not how they differ."""
-        if replace(block, runs=(), rows=()) != replace(entry.block, runs=(), rows=()):
+        if _frame(block) != _frame(entry.block):
             return False
-        entry.tint = None
         if entry.table is not None:
             return self._grow_table(entry, entry.table, block)
         more = _more(entry.block.runs, block.runs)
@@ -176,19 +153,48 @@ class Writer:
         self._cursor.setPosition(entry.end)
         self._insert_runs(block.kind, more, number)
         entry.block = block
+        entry.place.tint = None
         return True
 
     def _grow_table(self, entry: Entry, table: QTextTable, block: Block) -> bool:
-        old = entry.block.rows
-        if len(block.rows) < len(old) or len(block.rows[0]) != len(old[0]):
+        old = entry.block
+        if len(block.rows) < len(old.rows) or len(block.rows[0]) != len(old.rows[0]):
             return False
-        if len(block.rows) > len(old):
-            table.appendRows(len(block.rows) - len(old))
+        if block.widths != old.widths:
+            made = table.format().toTableFormat()
+            made.setColumnWidthConstraints(column_widths(block))
+            table.setFormat(made)
+        if len(block.rows) > len(old.rows):
+            table.appendRows(len(block.rows) - len(old.rows))
         for row, cells in enumerate(block.rows):
-            if row >= len(old) or old[row] != cells:
-                self._fill_row(table, row, cells)
+            before = old.rows[row] if row < len(old.rows) else ()
+            if row == len(entry.cells):
+                entry.cells.append([])
+            if cells is not before:
+                self._fill_row(table, row, cells, before, entry.cells[row])
         entry.block = block
         return True
+
+    def _fill_row(
+        self,
+        table: QTextTable,
+        row: int,
+        cells: Sequence[Cell],
+        before: Sequence[Cell],
+        places: list[Place],
+    ) -> None:
+        for column, cell in enumerate(cells):
+            if column == len(places):
+                places.append(self._fill_cell(table, row, column, cell))
+            elif before[column] != cell:
+                places[column] = self._fill_cell(table, row, column, cell)
+            else:
+                places[column].tint = None
+
+
+def _frame(block: Block) -> Block:
+    """A block without what can grow in place."""
+    return replace(block, runs=(), rows=(), widths=())
 
 
 def _common(entries: Sequence[Entry], blocks: Sequence[Block]) -> int:
@@ -198,8 +204,10 @@ def _common(entries: Sequence[Entry], blocks: Sequence[Block]) -> int:
         if entry.block is not block:
             if entry.block != block:
                 break
-            if block.rows or entry.block.offsets != block.offsets:
-                entry.tint = None
+            if entry.block.offsets != block.offsets:
+                entry.place.tint = None
+            for place in chain.from_iterable(entry.cells):
+                place.tint = None
             entry.block = block
         count += 1
     return count
