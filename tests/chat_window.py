@@ -8,6 +8,7 @@ from collections.abc import Callable
 import psutil
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
 from slipstream import paths
 from slipstream.ui.app import Running
@@ -28,6 +29,13 @@ def send(running: Running, text: str) -> None:
 def say(running: Running, until: Until, text: str) -> None:
     send(running, text)
     until(lambda: not running.window.conversation.busy)
+
+
+def choose(button: QPushButton, title: str) -> None:
+    """Choose from the menu of a button."""
+    menu = button.menu()
+    assert menu is not None
+    next(action for action in menu.actions() if action.text() == title).trigger()
 
 
 def page_text(running: Running) -> str:

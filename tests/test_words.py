@@ -4,7 +4,7 @@ import pytest
 
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.errors import SlipstreamError
-from slipstream.words import SPECULATION, facts_lines, size
+from slipstream.words import SPECULATION, SPECULATION_MEANS, count, facts_lines, size
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,13 @@ def test_facts_read_like_a_form() -> None:
     )
 
 
-def test_every_way_to_speculate_has_a_name() -> None:
+def test_every_way_to_speculate_has_a_name_and_is_explained() -> None:
     assert list(SPECULATION) == ["auto", "off", *DrafterKind]
+    assert list(SPECULATION_MEANS) == list(SPECULATION)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0"), (999.6, "1,000"), (16384, "16,384"), (1_048_576, "1,048,576")]
+)
+def test_numbers_have_their_thousands_apart(number: float, words: str) -> None:
+    assert count(number) == words

@@ -1,4 +1,4 @@
-"""Words that every layer uses alike: sizes, the facts of an error, the ways to speculate."""
+"""Words that every layer uses alike: numbers, the facts of an error, the ways to speculate."""
 
 from collections.abc import Mapping
 
@@ -17,6 +17,26 @@ SPECULATION: Mapping[str, str] = {
 }
 """Names of the ways to speculate, by the word of the command line."""
 
+SPECULATION_MEANS: Mapping[str, str] = {
+    "auto": "The drafter made for this model, if there is one",
+    "off": "Plain decoding, one token after the other",
+    "mtp": "The model's own small head proposes the next tokens",
+    "dflash": "A small drafter for this model proposes several at once",
+    "dspark": "Like DFlash, and it stops where it is unsure",
+    "eagle3": "A small drafter that reads along inside this model",
+    "draft": "A smaller, faster model writes ahead",
+    "self": "The same model, more coarsely quantized, writes ahead",
+    "ngram": "Repeats what already stands in the text; needs no drafter",
+}
+"""The same ways, each explained in a line."""
+
+ENDINGS: Mapping[str, str] = {
+    "cancelled": "stopped",
+    "length": "context or token limit reached",
+    "failed": "interrupted",
+}
+"""How a reply ended, by its ``finish``, where that has to be said."""
+
 _SIZES = frozenset({"bytes", "file_bytes", "free", "missing", "needed", "size", "total"})
 _LABELS = {
     "available": "Found for this model",
@@ -32,6 +52,11 @@ _LABELS = {
     "where": "Place",
 }
 _NOT_SHOWN = frozenset({"log"})
+
+
+def count(number: float) -> str:
+    """A whole number, with thousands apart: 16,384."""
+    return f"{round(number):,}"
 
 
 def size(number: int) -> str:
@@ -58,7 +83,7 @@ def _fact(name: str, value: Fact) -> str:
         case bool():
             return "yes" if value else "no"
         case int():
-            return size(value) if name in _SIZES else f"{value:,}"
+            return size(value) if name in _SIZES else count(value)
         case float():
             return f"{value:g}"
     return str(value).replace("\n", " ")

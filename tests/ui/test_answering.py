@@ -24,13 +24,11 @@ def store(tmp_path: Path) -> Iterator[ChatStore]:
     opened.close()
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    made = Session()
-    for _event in made.load(Selection("demo", DrafterKind.MTP).request(), CancelToken()):
+@pytest.fixture
+def session(kept_session: Session) -> Session:
+    for _event in kept_session.load(Selection("demo", DrafterKind.MTP).request(), CancelToken()):
         pass
-    yield made
-    made.stop()
+    return kept_session
 
 
 class Ending(Session):
@@ -151,7 +149,7 @@ def test_the_runs_of_the_text_start_after_the_thinking() -> None:
     message = Message(
         1, 1, None, "assistant", "Yes.", "Hm well", pieces=((3, False), (6, True), (2, False))
     )
-    assert text_runs(message) == [(2, True), (2, False)]
+    assert list(text_runs(message)) == [(2, True), (2, False)]
 
 
 def test_a_question_without_an_answer_leaves_nothing_behind(

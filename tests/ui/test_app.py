@@ -136,13 +136,13 @@ def test_an_exception_nobody_caught_is_reported_in_the_windows_thread(
 
 
 def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(
-    demo: Running, home: Path, caplog: pytest.LogCaptureFixture
+    demo_alone: Running, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A folder in the place of the file stands for a disk that refuses it."""
     (home / "config" / "window.json").mkdir()
-    demo.window.close()
-    demo.end()
+    demo_alone.window.close()
+    demo_alone.end()
     assert "window.json" in caplog.text
     assert not guardians()
     with pytest.raises(sqlite3.ProgrammingError):
-        demo.store.list_chats()
+        demo_alone.store.list_chats()

@@ -5,8 +5,20 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
-from chat_window import LONG, STORY, Start, Until, kill_engines, notice, page_text, say, send
+from chat_window import (
+    LONG,
+    STORY,
+    Start,
+    Until,
+    choose,
+    kill_engines,
+    notice,
+    page_text,
+    say,
+    send,
+)
 from slipstream import paths
 from slipstream.chats.store import open_chats
 from slipstream.drafters.kinds import DrafterKind
@@ -101,7 +113,7 @@ def test_a_chat_is_reopened_exactly_as_it_was(demo: Running, start: Start, until
     demo.end()
     again = start()
     again.window.begin("")
-    assert page_text(again) == seen
+    until(lambda: page_text(again) == seen)
     assert again.window.chat.transcript.current_spans() == spans
     until(lambda: again.control.phase is Phase.READY)
 
@@ -143,6 +155,8 @@ def test_an_engine_that_is_killed_leaves_the_text_and_offers_a_restart(
     shown = demo.window.notices.notice
     assert shown is not None
     assert shown.button == "Restart"
+    demo.window.sidebar.new_chat.emit()
+    assert demo.window.notices.notice is shown  # it is about the engine, not about the chat
     told_while_loading: list[str] = []
 
     def listen() -> None:
@@ -174,11 +188,11 @@ def stored_chat(*said: tuple[str, str]) -> int:
     return chat.id
 
 
-def test_a_reply_that_was_cut_short_says_so(start: Start) -> None:
+def test_a_reply_that_was_cut_short_says_so(start: Start, until: Until) -> None:
     stored_chat(("user", STORY), ("assistant", "A fox went"))
     running = start()
     running.window.begin("")
-    assert "interrupted" in page_text(running)
+    until(lambda: "interrupted" in page_text(running))
     assert "0 tokens" not in page_text(running)
     assert running.window.chat.composer.field.placeholderText() == "Message Demo"
 
@@ -187,7 +201,7 @@ def test_a_question_without_an_answer_offers_one(start: Start, until: Until) -> 
     stored_chat(("user", STORY))
     running = start()
     running.window.begin("")
-    assert "There is no answer yet." in page_text(running)
+    until(lambda: "There is no answer yet." in page_text(running))
     running.window.chat.transcript.anchorClicked.emit(QUrl("slipstream:regenerate#0"))
     assert "There is no answer yet." not in page_text(running)
     until(lambda: not running.window.conversation.busy)
@@ -201,6 +215,47 @@ def test_a_prompt_longer_than_the_context_is_refused_and_nothing_is_lost(
     assert notice(demo)
     assert demo.control.phase is Phase.READY
     assert [m.role for m in demo.window.conversation.messages()] == ["user"]
+    chat = demo.window.conversation.chat
+    assert chat is not None
+    demo.window.sidebar.chosen.emit(chat.id)
+    until(lambda: demo.work.idle)
+    assert notice(demo)
+    demo.window.new_chat()
+    assert not notice(demo)
+
+
+def test_the_pill_above_the_chat_changes_how_it_speculates(demo: Running, until: Until) -> None:
+    pill = demo.window.chat.header.mode
+    assert pill.text() == "MTP · 3 tokens"
+    assert pill.toolTip().startswith("MTP head inside the model, 3 draft tokens.")
+    choose(pill, "Off")
+    until(lambda: demo.control.phase is Phase.READY)
+    assert demo.window.chat.header.mode.text() == "No drafter"
+    assert demo.window.chat.speed.choice == "off"
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("width", [760, 1000])
+def test_the_pill_above_the_chat_is_whole_where_there_is_little_room(
+    demo: Running, qapp: QApplication, width: int, percent: int
+) -> None:
+    demo.preferences.set("text_size", percent)
+    demo.window.resize(width, 700)
+    qapp.processEvents()
+    header = demo.window.chat.header
+    for button in (header.mode, header.speed):
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+
+
+def test_what_the_user_chose_is_still_shown_when_the_engine_has_ended(
+    demo: Running, until: Until
+) -> None:
+    demo.window.chat.speed.speculation_chosen.emit("dflash", 5)
+    until(lambda: demo.control.phase is Phase.READY)
+    kill_engines()
+    until(lambda: demo.control.phase is Phase.FAILED)
+    assert demo.window.chat.speed.choice == "dflash"
 
 
 def test_tinting_is_remembered(demo: Running, start: Start) -> None:

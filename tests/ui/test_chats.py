@@ -50,7 +50,7 @@ def test_a_reply_goes_on_while_another_chat_is_open(demo: Running, until: Until)
     reply = demo.store.messages(first)[-1]
     assert reply.finish == "stop"
     window.sidebar.chosen.emit(first)
-    assert window.chat.transcript.current_text() == reply.content
+    until(lambda: window.chat.transcript.current_text() == reply.content)
 
 
 def test_a_chat_that_is_opened_again_shows_its_reply_growing(demo: Running, until: Until) -> None:
@@ -60,7 +60,7 @@ def test_a_chat_that_is_opened_again_shows_its_reply_growing(demo: Running, unti
     first = open_chat(demo)
     window.new_chat()
     window.sidebar.chosen.emit(first)
-    assert window.conversation.busy
+    until(lambda: window.conversation.busy)
     assert LONG in page_text(demo)
     shown = window.chat.transcript.current_text()
     assert shown
@@ -69,6 +69,19 @@ def test_a_chat_that_is_opened_again_shows_its_reply_growing(demo: Running, unti
     assert window.chat.transcript.current_text() == reply.content
     assert len(reply.content) > len(shown)
     assert "tok/s" in page_text(demo)
+
+
+def test_a_chat_that_is_read_does_not_come_back_over_a_new_one(demo: Running, until: Until) -> None:
+    """Chats are read in the background: what the user did last counts."""
+    window = demo.window
+    say(demo, until, "Hello")
+    first = open_chat(demo)
+    window.new_chat()
+    window.sidebar.chosen.emit(first)
+    window.new_chat()
+    until(lambda: demo.work.idle)
+    assert window.conversation.chat is None
+    assert page_text(demo) == ""
 
 
 def test_two_chats_are_answered_one_after_the_other(demo: Running, until: Until) -> None:
@@ -108,7 +121,7 @@ def test_arrow_keys_move_in_the_list_and_enter_opens(demo: Running, until: Until
     QTest.keyClick(window.sidebar.list, Qt.Key.Key_Down)
     assert open_chat(demo) == second
     QTest.keyClick(window.sidebar.list, Qt.Key.Key_Return)
-    assert open_chat(demo) == first
+    until(lambda: open_chat(demo) == first)
 
 
 def test_delete_removes_a_chat_and_undo_brings_it_back(demo: Running, until: Until) -> None:

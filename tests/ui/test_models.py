@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtTest import QTest
 
 from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say, send
+from running_engine import guardians
 from slipstream import paths
 from slipstream.ui import models
 from slipstream.ui.app import Running
@@ -81,8 +81,9 @@ def test_a_file_that_is_refused_does_not_stop_the_reply(
 def test_cancelling_a_load_that_began_leaves_no_engine_and_a_send_loads_again(
     demo: Running, until: Until
 ) -> None:
+    before = guardians()
     demo.window.chat.speed.speculation_chosen.emit("off", 0)
-    QTest.qWait(300)
+    until(lambda: any(each not in before for each in guardians()))
     demo.window.chat.header.cancel_wanted.emit()
     until(lambda: demo.control.phase is not Phase.LOADING, 10)
     say(demo, until, "Hello")
@@ -123,6 +124,7 @@ def test_models_in_the_users_folders_are_offered_and_open(
     assert demo.window.chat.header.model_text.startswith(" My Own 3M Q8_0 · loading")
     until(lambda: running_model(demo) == own_model)
     assert header.model_text == " My Own 3M Q8_0 ▾"
+    assert header.marked() == ["My Own 3M Q8_0"]
     until(lambda: "Opened before" in header.offered())
     demo.preferences.set("model_folders", ())
     until(lambda: "In your folders" not in header.offered())
@@ -160,7 +162,7 @@ def test_a_dead_network_drive_does_not_stop_the_window(
     def stat(path: object, *args: object, **more: object) -> os.stat_result:
         if str(path).startswith(dead):
             waited.add(threading.current_thread())
-            time.sleep(0.2)
+            time.sleep(0.05)
         return whole(path, *args, **more)  # type: ignore[arg-type]
 
     first = start()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QApplication, QPushButton, QSpinBox
 
+from chat_window import choose
 from slipstream import settings
 from slipstream.settings import Kind, declared
 from slipstream.ui.app import Running
@@ -22,9 +23,7 @@ def test_the_theme_changes_at_once_and_is_kept(start: Start, qapp: QApplication)
     running = start()
     editor = running.window.settings.editors["theme"].widget
     assert isinstance(editor, ChoiceButton)
-    menu = editor.menu()
-    assert menu is not None
-    next(action for action in menu.actions() if action.text() == "Dark").trigger()
+    choose(editor, "Dark")
     assert qapp.palette().window().color().name() == DARK.page
     assert settings.load().settings.theme == "dark"
 
@@ -37,6 +36,12 @@ def test_the_text_grows_at_once(start: Start, qapp: QApplication) -> None:
     assert qapp.font().pixelSize() == 21
     box.setValue(100)
     assert qapp.font().pixelSize() == 14
+
+
+def test_numbers_are_written_as_everywhere(start: Start) -> None:
+    box = start().window.settings.editors["default_context"].widget
+    assert isinstance(box, QSpinBox)
+    assert box.text() == "16,384 tokens"
 
 
 def test_a_switch_is_kept(start: Start) -> None:
@@ -54,7 +59,7 @@ def test_a_setting_that_needs_a_restart_offers_one(start: Start) -> None:
     running = start()
     box = running.window.settings.editors["threads"].widget
     assert isinstance(box, QSpinBox)
-    box.setValue(1)
+    box.setValue(2)
     notice = running.window.notices.notice
     assert notice is not None
     assert notice.button == "Reload now"

@@ -63,3 +63,11 @@ def test_a_killed_first_does_not_block_the_next(first: SingleInstance, tmp_path:
         assert process.stdout.readline().strip() == "first"
         process.kill()
     assert first.claim()
+
+
+def test_a_folder_that_takes_no_lock_does_not_keep_the_window_shut(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    instance = SingleInstance(tmp_path / "not there")
+    assert instance.claim()
+    instance.release()

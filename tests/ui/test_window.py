@@ -5,17 +5,17 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QStyleOptionViewItem, QWidget
 
 from slipstream import paths
 from slipstream.chats.store import open_chats
 from slipstream.ui import window_state
 from slipstream.ui.app import Running
+from slipstream.ui.chat_rows import MOMENT, Rows, day_name, moment_name
 from slipstream.ui.main_window import MainWindow
-from slipstream.ui.sidebar import day_name
 
 Start = Callable[[], Running]
 Until = Callable[..., None]
@@ -120,6 +120,45 @@ def test_chats_are_listed_under_their_days(start: Start) -> None:
     today = date(2026, 3, 10)
     assert day_name(datetime(2026, 3, 9, 23, 59), today) == "Yesterday"
     assert day_name(datetime(2026, 3, 8, 1, 0), today) == "Earlier"
+
+
+def test_chats_of_one_title_are_told_apart_by_their_moment(start: Start) -> None:
+    store = open_chats().store
+    for _ in range(2):
+        store.create_chat(title="A story about a fox that never wants to end")
+    store.close()
+    rows = start().window.sidebar.list
+    moments = [rows.item(i).data(MOMENT) for i in range(rows.count())]
+    assert moments == [None, *moments[1:]]  # the heading has none
+    assert all(moments[1:])
+    assert rows.item(1).data(Qt.ItemDataRole.AccessibleTextRole).endswith(moments[1])
+    today = date(2026, 3, 10)
+    assert moment_name(datetime(2026, 3, 10, 9, 5), today) == "09:05"
+    assert moment_name(datetime(2026, 3, 9, 23, 59), today) == "23:59"
+    assert moment_name(datetime(2026, 2, 28, 23, 59), today) == "28 Feb"
+    assert moment_name(datetime(2025, 12, 31, 8, 0), today) == "31 Dec 2025"
+
+
+def test_the_title_of_a_chat_stops_before_its_moment(start: Start) -> None:
+    store = open_chats().store
+    store.create_chat(title="A story about a fox that never wants to end")
+    store.close()
+    rows = start().window.sidebar.list
+    item = rows.item(1)
+    option = QStyleOptionViewItem()
+    option.rect = rows.visualItemRect(item)
+    delegate = rows.itemDelegate()
+    assert isinstance(delegate, Rows)
+    delegate.initStyleOption(option, rows.indexFromItem(item))
+    assert option.text.endswith("…")
+    assert QFontMetrics(option.font).horizontalAdvance(option.text) < option.rect.width() - 50
+
+
+def test_the_whole_box_is_there_to_write_in(start: Start) -> None:
+    composer = start().window.chat.composer
+    composer.tint.setFocus()
+    QTest.mouseClick(composer, Qt.MouseButton.LeftButton, pos=QPoint(composer.width() // 2, 4))
+    assert composer.field.hasFocus()
 
 
 def drop(window: MainWindow, *files: Path) -> None:

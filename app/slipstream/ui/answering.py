@@ -90,16 +90,14 @@ def spec_of(message: Message) -> SpecConfig | None:
     return SpecConfig(kind, draft_tokens=number if isinstance(number, int) else 0)
 
 
-def text_runs(message: Message) -> list[Span]:
+def text_runs(message: Message) -> Iterator[Span]:
     """Who chose the characters of the text alone, without the thinking before it."""
-    runs: list[Span] = []
     left = len(message.reasoning)
     for length, drafted in message.pieces:
         thinking = min(left, length)
         left -= thinking
         if length > thinking:
-            runs.append((length - thinking, drafted))
-    return runs
+            yield length - thinking, drafted
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from slipstream import paths
@@ -77,6 +77,7 @@ def application() -> QApplication:
     app.setApplicationDisplayName("Slipstream")
     app.setDesktopFileName("io.github.slipstream.Slipstream")
     app.setStyle("Fusion")
+    QLocale.setDefault(QLocale(QLocale.Language.English))  # numbers as ``words.count`` writes them
     app.setWindowIcon(icons.app_icon())
     look.load_fonts()
     return app

@@ -1,14 +1,16 @@
 """The list of chats at work: what the user does in the sidebar, done to the chats."""
 
+from dataclasses import replace
 from datetime import date, datetime
 
 from PySide6.QtCore import QObject, Signal
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui.archive import Archive
+from slipstream.ui.chat_rows import Row
 from slipstream.ui.conversation import Conversation
 from slipstream.ui.i18n import tr
-from slipstream.ui.sidebar import Row, Sidebar
+from slipstream.ui.sidebar import Sidebar
 from slipstream.ui.widgets.notice_bar import Notice, notice_of
 
 
@@ -37,6 +39,7 @@ class ChatList(QObject):
         archive.changed.connect(self.refresh)
         archive.failed.connect(self._on_failed)
         conversation.opened.connect(self.refresh)
+        conversation.not_opened.connect(self._on_not_opened)
         sidebar.chosen.connect(self.open)
         sidebar.renamed.connect(self._rename)
         sidebar.delete_wanted.connect(self._delete)
@@ -63,12 +66,11 @@ class ChatList(QObject):
 
     def open(self, chat_id: int) -> None:
         """Open a chat."""
-        try:
-            self._conversation.open(chat_id)
-        except SlipstreamError as error:
-            self.noticed.emit(notice_of(error))
-            return
+        self._conversation.open(chat_id)
         self.opened.emit()
+
+    def _on_not_opened(self, error: BaseException, chat_id: int) -> None:
+        self.noticed.emit(replace(notice_of(error), chat_id=chat_id))
 
     def _rename(self, chat_id: int, title: str) -> None:
         self._archive.change(lambda store: store.set_title(chat_id, title), self._on_changed)

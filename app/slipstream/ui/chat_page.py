@@ -1,5 +1,7 @@
 """The chat page: transcript, composer, model, speed. It wires parts together, nothing else."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -65,7 +67,7 @@ class ChatPage(QWidget):
         look.changed.connect(self._on_look_changed)
         self._on_look_changed()
         self._on_model_changed()
-        self._on_opened()
+        self._on_opened(self._conversation.messages())
 
     def open_file(self) -> None:
         """Ask for a GGUF file and load it."""
@@ -112,7 +114,12 @@ class ChatPage(QWidget):
             def act() -> None:
                 QDesktopServices.openUrl(url)
 
-            self.noticed.emit(Notice(text, button=tr("Open"), act=act))
+            self._tell(Notice(text, button=tr("Open"), act=act))
+
+    def _tell(self, notice: Notice) -> None:
+        """Tell what is about the chat that is open."""
+        chat = self._conversation.chat
+        self.noticed.emit(replace(notice, chat_id=chat.id if chat is not None else 0))
 
     # What the model reports
 
@@ -123,7 +130,7 @@ class ChatPage(QWidget):
         if self._control.phase is Phase.READY:
             self.speed.show_loaded(self._control.loaded)
         elif self._control.phase is not Phase.LOADING:
-            self.speed.show_loaded(None)
+            self.speed.show_loaded(None, self._desk.selection.spec)
         if self._restart is not None and self._control.phase is not Phase.LOADING:
             self._on_restart_ended(self._restart)
 
@@ -140,10 +147,11 @@ class ChatPage(QWidget):
 
     # What the conversation reports
 
-    def _on_opened(self) -> None:
+    def _on_opened(self, messages: list[Message]) -> None:
         self.speed.clear()
         self._used = 0
-        messages = self._show_messages()
+        self._restart = None
+        self._show_messages(messages)
         self._refresh_context()
         reply = self._conversation.reply
         self._pages.setCurrentWidget(self.transcript if messages or reply else self.welcome)
@@ -162,28 +170,30 @@ class ChatPage(QWidget):
         if reply.numbers is not None:
             self._on_numbers(reply.numbers)
 
-    def _show_messages(self) -> list[Message]:
-        self.transcript.clear()
+    def _on_rewound(self) -> None:
         self._restart = None
-        messages = self._conversation.messages()
+        self._show_messages(self._conversation.messages())
+
+    def _show_messages(self, messages: list[Message]) -> None:
+        self.transcript.clear()
+        numbers: ReplyNumbers | None = None
         with self.transcript.filling():
             for message in messages:
-                self._show_message(message)
-        return messages
+                if message.role == "user":
+                    self.transcript.add_user(message.content)
+                else:
+                    numbers = numbers_of(message)
+                    self._show_reply_kept(message, numbers)
+        if numbers is not None:
+            self.speed.show_final(numbers)
+            self._show_used(numbers)
 
-    def _show_message(self, message: Message) -> None:
-        if message.role == "user":
-            self.transcript.add_user(message.content)
-            return
-        numbers = numbers_of(message)
+    def _show_reply_kept(self, message: Message, numbers: ReplyNumbers | None) -> None:
         finish = message.finish or "failed"  # the app ended while it was written
         note = speed_line(numbers or ReplyNumbers(), spec_of(message), finish)
         self.transcript.add_reply(
             message.content, reasoning=message.reasoning, spans=text_runs(message), note=note
         )
-        if numbers is not None:
-            self.speed.show_final(numbers)
-            self._show_used(numbers)
 
     def _on_asked(self, text: str) -> None:
         self._pages.setCurrentWidget(self.transcript)
@@ -193,8 +203,8 @@ class ChatPage(QWidget):
         """The question could not be kept: it goes back to where it was written."""
         if not self.composer.field.toPlainText():
             self.composer.field.setPlainText(text)
-        self._on_opened()
-        self.noticed.emit(notice_of(error))
+        self._on_opened(self._conversation.messages())
+        self._tell(notice_of(error))
 
     def _on_reply_began(self) -> None:
         self.transcript.begin_reply()
@@ -239,6 +249,7 @@ class ChatPage(QWidget):
         self.header.open_wanted.connect(self.open_file)
         self.header.cancel_wanted.connect(self._control.cancel_load)
         self.header.speed_toggled.connect(self.speed_toggled)
+        self.header.speculation_chosen.connect(lambda spec: self._on_speculation_chosen(spec, 0))
         self.welcome.example_chosen.connect(self._conversation.send)
         self.composer.sent.connect(self._conversation.send)
         self.composer.stop_wanted.connect(self._conversation.stop)
@@ -255,7 +266,7 @@ class ChatPage(QWidget):
     def _connect_conversation(self) -> None:
         self._conversation.opened.connect(self._on_opened)
         self._conversation.asked.connect(self._on_asked)
-        self._conversation.rewound.connect(self._show_messages)
+        self._conversation.rewound.connect(self._on_rewound)
         self._conversation.reply_began.connect(self._on_reply_began)
         self._conversation.reading.connect(self.composer.show_reading)
         self._conversation.pieces.connect(self._on_pieces)

@@ -1,7 +1,7 @@
 """Where the user writes: a field that grows, and the buttons below it."""
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look, tabular
-from slipstream.ui.wording import count
+from slipstream.words import count
 
 _MOST_LINES = 8
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -103,6 +103,7 @@ class Composer(QFrame):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
+        self.setCursor(Qt.CursorShape.IBeamCursor)
         self._busy = False
         self.field = MessageField()
         self.field.setAccessibleName(tr("Message"))
@@ -112,6 +113,7 @@ class Composer(QFrame):
         self.tint = QPushButton(tr("Show drafted tokens"))
         self.tint.setProperty("kind", "pill")
         self.tint.setCheckable(True)
+        self.tint.setCursor(Qt.CursorShape.PointingHandCursor)
         self.tint.setToolTip(tr("Tint the text that the drafter proposed and the model accepted"))
         self.tint.toggled.connect(self.tint_toggled)
         self._used = _Counter()
@@ -120,10 +122,12 @@ class Composer(QFrame):
         self._send = QPushButton(tr("Send"))
         self._send.setProperty("kind", "primary")
         self._send.setToolTip(tr("Send (Enter)"))
+        self._send.setCursor(Qt.CursorShape.ArrowCursor)
         self._send.clicked.connect(self._on_entered)
         self._stop = QPushButton(tr("Stop  Esc"))
         self._stop.setAccessibleName(tr("Stop the reply"))
         self._stop.setToolTip(tr("Stop the reply (Esc)"))
+        self._stop.setCursor(Qt.CursorShape.ArrowCursor)
         icons.wear(self._stop, "stop", look, role="text", size=12)
         self._stop.clicked.connect(self.stop_wanted)
         self._lay_out()
@@ -137,6 +141,10 @@ class Composer(QFrame):
         wider = self._stop.sizeHint().width() - self._send.sizeHint().width()
         return QSize(hint.width() + max(0, wider), hint.height())
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: D102, N802
+        super().mousePressEvent(event)
+        self.field.setFocus(Qt.FocusReason.MouseFocusReason)
+
     def show_busy(self, busy: bool) -> None:
         """Offer Stop while a reply runs or waits, otherwise Send."""
         self._busy = busy
@@ -145,6 +153,7 @@ class Composer(QFrame):
     def show_model(self, name: str) -> None:
         """Name the model in the empty field."""
         self.field.setPlaceholderText(tr("Message {model}").format(model=name))
+        self.field.viewport().update()  # Qt repaints it only when the text comes or goes
 
     def show_context(self, used: int, total: int | None) -> None:
         """Show how much of the context is used; nothing while no model is loaded."""
@@ -152,7 +161,7 @@ class Composer(QFrame):
         if total is not None:
             self._used.setText(f"{count(used)} / {count(total)}")
             words = tr("{used} of {total} tokens of context used")
-            self._used.setAccessibleName(words.format(used=used, total=total))
+            self._used.setAccessibleName(words.format(used=count(used), total=count(total)))
 
     def show_reading(self, done: int, total: int) -> None:
         """Show how far the prompt was read; the next ``show_context`` takes its place."""

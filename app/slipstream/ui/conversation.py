@@ -21,7 +21,8 @@ class Conversation(QObject):
     """One open chat.
 
     Attributes:
-        opened: another chat is open now; its messages follow from ``messages`` and ``reply``.
+        opened: another chat is open now, with these ``messages``.
+        not_opened: what was raised instead, and the id of the chat.
         asked: the text of a message of the user's.
         refused: it could not be kept: the text, and what was raised.
         rewound: the conversation ends with the last question again.
@@ -30,12 +31,13 @@ class Conversation(QObject):
         pieces: new pieces of the reply, a list.
         numbers: ReplyNumbers while it runs.
         replied: the reply ended: Finished (None if it failed) and the line under it.
-        failed: what was raised instead of an end.
+        failed: what was raised instead of an end, and the id of the chat.
         chat: None while nothing was said yet.
         reply: the reply to the open chat that runs or waits; None if there is none.
     """
 
-    opened = Signal()
+    opened = Signal(list)
+    not_opened = Signal(object, int)
     asked = Signal(str)
     refused = Signal(str, object)
     rewound = Signal()
@@ -44,7 +46,7 @@ class Conversation(QObject):
     pieces = Signal(list)
     numbers = Signal(object)
     replied = Signal(object, str)
-    failed = Signal(object)
+    failed = Signal(object, int)
 
     def __init__(
         self, archive: Archive, control: EngineControl, parent: QObject | None = None
@@ -54,6 +56,7 @@ class Conversation(QObject):
         self._control = control
         self._replies: list[Reply] = []
         self._question: Message | None = None
+        self._opening: int | None = None  # the chat that is being read
         self.chat: Chat | None = None
         self.reply: Reply | None = None
 
@@ -74,25 +77,21 @@ class Conversation(QObject):
 
     def messages(self) -> list[Message]:
         """What was said so far; while a question is answered, up to that question."""
-        said = self._archive.store.messages(self.chat.id) if self.chat is not None else []
-        asked = self.reply.question if self.reply is not None else None
-        return [each for each in said if asked is None or each.id <= asked.id]
+        return self._said_before(self._archive.store.messages(self.chat.id)) if self.chat else []
 
     def start_new(self) -> None:
         """Open an empty chat; it is kept once something is said."""
-        self.chat = self.reply = self._question = None
-        self.opened.emit()
+        self.chat = self.reply = self._question = self._opening = None
+        self.opened.emit([])
 
     def open(self, chat_id: int) -> None:
-        """Open a chat that is kept. Raises: SlipstreamError."""
-        store = self._archive.store
-        chat, said = store.chat(chat_id), store.messages(chat_id)
-        questions = [each for each in said if each.role == "user"]
-        self.chat = chat
-        self._question = questions[-1] if questions else None
-        self.reply = next((each for each in self._replies if each.chat_id == chat_id), None)
-        self._archive.change(lambda store: store.mark_opened(chat_id))
-        self.opened.emit()
+        """Open a chat that is kept, as soon as it is read."""
+        self._opening = chat_id
+        self._archive.change(
+            partial(_read, chat_id),
+            lambda read: self._on_read(*read),
+            lambda error: self.not_opened.emit(error, chat_id),
+        )
 
     def send(self, text: str) -> None:
         """Say something: it is kept, and the reply follows."""
@@ -134,9 +133,24 @@ class Conversation(QObject):
             chat_id = self.chat.id
             self._archive.change(lambda store: store.update_chat(chat_id, **selection.values()))
 
+    def _on_read(self, chat: Chat, said: list[Message]) -> None:
+        if chat.id != self._opening:
+            return  # the user went on to another one
+        questions = [each for each in said if each.role == "user"]
+        self.chat, self._opening = chat, None
+        self._question = questions[-1] if questions else None
+        self.reply = next((each for each in self._replies if each.chat_id == chat.id), None)
+        self._archive.change(lambda store: store.mark_opened(chat.id))
+        self.opened.emit(self._said_before(said))
+
+    def _said_before(self, said: list[Message]) -> list[Message]:
+        """Of these messages the ones up to the question that is being answered."""
+        asked = self.reply.question if self.reply is not None else None
+        return [each for each in said if asked is None or each.id <= asked.id]
+
     def _begin(self, reply: Reply) -> None:
         self._replies.append(reply)
-        self.reply = reply
+        self.reply, self._opening = reply, None
 
     def _stop(self, reply: Reply) -> None:
         reply.stopped = True
@@ -188,12 +202,17 @@ class Conversation(QObject):
             self.replied.emit(reply.finished, reply.line(failed=error is not None))
         self._archive.changed.emit()
         if error is not None and not isinstance(error, Cancelled):
-            self.failed.emit(error)
+            self.failed.emit(error, reply.chat_id)
 
     def _forget(self, reply: Reply) -> None:
         self._replies.remove(reply)
         if reply is self.reply:
             self.reply = None
+
+
+def _read(chat_id: int, store: ChatStore) -> tuple[Chat, list[Message]]:
+    """Read a chat; in the worker thread."""
+    return store.chat(chat_id), store.messages(chat_id)
 
 
 def _keep(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from slipstream.cancel import Cancelled, CancelToken
+from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import EngineState, FellBack, LoadEvent, StateChanged
 from slipstream.engine.requests import Loaded
 from slipstream.errors import SlipstreamError
@@ -52,6 +53,7 @@ class EngineControl(QObject):
         changed: the phase, the progress or what is loaded changed.
         loaded_model: a model was loaded and runs.
         fell_back: a FellBack: it loads, but not as asked.
+        left_out: an Unfit: a drafter that was meant for the model and cannot draft for it.
         load_failed: the Selection that could not be loaded, and what was raised.
         died: why the engine ended while nothing ran.
         phase: see Phase.
@@ -64,6 +66,7 @@ class EngineControl(QObject):
     changed = Signal()
     loaded_model = Signal()
     fell_back = Signal(object)
+    left_out = Signal(object)
     load_failed = Signal(object, object)
     died = Signal(object)
 
@@ -206,6 +209,8 @@ class EngineControl(QObject):
                 self.last_loaded = selection
             elif isinstance(event, FellBack):
                 self.fell_back.emit(event)
+            elif isinstance(event, Unfit):
+                self.left_out.emit(event)
             elif isinstance(event, StateChanged) and event.state is EngineState.LOADING:
                 self.progress = event.progress
         self.changed.emit()

@@ -1,9 +1,11 @@
 """What the engine reports, told to the user: what did not work, why, and the button that helps."""
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import FellBack
 from slipstream.errors import SlipstreamError
 from slipstream.ui import models
@@ -12,7 +14,7 @@ from slipstream.ui.i18n import tr
 from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.models import Selection
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
-from slipstream.ui.wording import attempt_that_works, next_attempt
+from slipstream.ui.wording import attempt_that_works, next_attempt, not_used
 
 
 class EngineNews(QObject):
@@ -33,16 +35,18 @@ class EngineNews(QObject):
         self._trouble: Notice | None = None  # ends with the next load
         self._loading = False
         self._fall: FellBack | None = None  # the last one of the load that runs
+        self._left_out: Unfit | None = None  # by the load that runs
         self._control.changed.connect(self._on_changed)
         self._control.loaded_model.connect(self._on_loaded)
         self._control.fell_back.connect(self._on_fell_back)
+        self._control.left_out.connect(self._on_left_out)
         self._control.load_failed.connect(self._on_load_failed)
         self._control.died.connect(self._on_died)
 
-    def tell_failed_reply(self, error: BaseException) -> None:
-        """Tell why a reply ended."""
+    def tell_failed_reply(self, error: BaseException, chat_id: int) -> None:
+        """Tell why a reply in this chat ended."""
         if self._control.phase in (Phase.READY, Phase.LOADING):
-            self._tell(notice_of(error))
+            self._tell(replace(notice_of(error), chat_id=chat_id))
         else:
             self._tell_trouble(error, tr("Restart"), self._desk.selection)
 
@@ -61,14 +65,19 @@ class EngineNews(QObject):
         self._withdraw()
         if self._fall is not None:
             self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
-        self._fall = None
+        elif self._left_out is not None:
+            self.noticed.emit(Notice(not_used(self._left_out), Level.WARNING))
+        self._fall = self._left_out = None
 
     def _on_fell_back(self, event: FellBack) -> None:
         self._fall = event
         self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
 
+    def _on_left_out(self, unfit: Unfit) -> None:
+        self._left_out = unfit
+
     def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
-        self._fall = None
+        self._fall = self._left_out = None
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
             self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
         elif self._control.phase is Phase.READY:

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QIcon, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from slipstream.engine.requests import Loaded
 from slipstream.ui import icons
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.models import Choice, demos
-from slipstream.ui.widgets.labels import Pill
-from slipstream.ui.wording import context_pill, mode_pill
+from slipstream.ui.spec_options import offered
+from slipstream.ui.widgets.choice import ChoiceButton
+from slipstream.ui.widgets.labels import Pill, wear_kind
+from slipstream.ui.wording import context_pill, mode_pill, speculation
 
 
 class Header(QWidget):
@@ -23,12 +26,16 @@ class Header(QWidget):
         model_chosen: the reference of the model the user wants.
         open_wanted: the user wants to open a file.
         cancel_wanted: the user wants loading to stop.
+        speculation_chosen: "auto", "off" or a kind of drafter.
         speed_toggled: whether the user wants the speed panel.
+        mode: shows how it speculates, and offers other ways.
+        speed: opens the speed panel.
     """
 
     model_chosen = Signal(str)
     open_wanted = Signal()
     cancel_wanted = Signal()
+    speculation_chosen = Signal(str)
     speed_toggled = Signal(bool)
 
     def __init__(self, look: Look, desk: ModelDesk, parent: QWidget | None = None) -> None:
@@ -40,8 +47,11 @@ class Header(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._model = QPushButton()
         self._menu = QMenu(self._model)
+        self._choices: list[QAction] = []
         self._model.setMenu(self._menu)
-        self._mode = Pill("pill-accent")
+        self.mode = ChoiceButton(tr("Speculation"), look, kind="pill")
+        self.mode.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.mode.chosen.connect(self.speculation_chosen)
         self._context = Pill()
         self._cancel = QPushButton(tr("Cancel"))
         self._cancel.setProperty("kind", "link")
@@ -54,6 +64,7 @@ class Header(QWidget):
         self.speed.setAccessibleName(tr("Show the speed panel"))
         icons.wear(self.speed, "chevron-right", look, role="accent_text", size=14)
         self.speed.toggled.connect(self.speed_toggled)
+        self._row = QHBoxLayout()
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Loading progress"))
@@ -77,10 +88,15 @@ class Header(QWidget):
             titles += [each.text() for each in below.actions()] if isinstance(below, QMenu) else []
         return [each for each in titles if each]
 
+    def marked(self) -> list[str]:
+        """Which entries of the menu are marked as the model that runs."""
+        return list(dict.fromkeys(each.text() for each in self._choices if each.isChecked()))
+
     def _show_offer(self) -> None:
         """Offer the models there are: the demos first, then the user's own."""
         offer = self._desk.offer
         self._menu.clear()
+        self._choices.clear()
         self._add(self._menu, demos())
         if offer.recent:
             self._menu.addSeparator()
@@ -96,13 +112,28 @@ class Header(QWidget):
         opener.triggered.connect(self.open_wanted)
         self.refresh()
 
+    def _on_chosen(self, ref: str) -> None:
+        self._mark_running()  # Qt has marked what was clicked, which is not loaded yet
+        self.model_chosen.emit(ref)
+
+    def _mark_running(self) -> None:
+        """Mark the model that runs, or is to."""
+        mark = QIcon(icons.check(self._look))
+        for action in self._choices:
+            running = action.data() == self._desk.selection.ref
+            action.setChecked(running)
+            action.setIcon(mark if running else QIcon())
+
     def _add(self, menu: QMenu, choices: Sequence[Choice]) -> None:
         menu.setToolTipsVisible(True)
         for choice in choices:
             action = menu.addAction(choice.title)
             action.setToolTip(choice.detail)
             action.setStatusTip(choice.detail)
-            action.triggered.connect(lambda _on, ref=choice.ref: self.model_chosen.emit(ref))
+            action.setCheckable(True)
+            action.setData(choice.ref)
+            action.triggered.connect(lambda _on, ref=choice.ref: self._on_chosen(ref))
+            self._choices.append(action)
 
     def show_speed(self, shown: bool) -> None:
         """Show on the button whether the panel is open."""
@@ -113,7 +144,22 @@ class Header(QWidget):
     def refresh(self) -> None:
         """Show what the engine does now."""
         loading = self._control.phase is Phase.LOADING
-        theme = self._look.theme
+        self._show_state()
+        self._mark_running()
+        loaded = None if loading else self._control.loaded
+        self._context.show_text("" if loaded is None else context_pill(loaded.context))
+        self.mode.setVisible(loaded is not None)
+        if loaded is not None:
+            self._show_mode(loaded)
+        self._cancel.setVisible(loading)
+        self._progress.setVisible(loading)
+        progress = self._control.progress
+        self._progress.setRange(0, 0 if progress is None else 100)
+        self._progress.setValue(round((progress or 0) * 100))
+        self._fit()
+
+    def _show_state(self) -> None:
+        theme, name = self._look.theme, self._name()
         colour = {
             Phase.READY: theme.accent,
             Phase.LOADING: theme.warning,
@@ -123,27 +169,38 @@ class Header(QWidget):
         side = self._look.px(9)
         self._model.setIcon(icons.dot(colour, side))
         self._model.setIconSize(QSize(side + self._look.px(4), side))
-        name, state = self._desk.title or tr("No model"), self._state()
-        room = max(self._look.px(110), round(self.width() * 0.4))
-        shown = self._model.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, room)
-        self._model.setText(f" {shown}{state} ▾")
         self._model.setToolTip(name)
-        self._model.setAccessibleName(f"{tr('Model')}: {name}{state}")
-        loaded = None if loading else self._control.loaded
-        if loaded is None:
-            self._mode.show_text("")
-            self._context.show_text("")
-        else:
-            drafting = loaded.spec.kind is not None
-            kind = "pill-warning" if loaded.fallback else "pill-accent" if drafting else "pill"
-            self._mode.show_text(mode_pill(loaded.spec), kind)
-            self._mode.setToolTip(loaded.fallback or "")
-            self._context.show_text(context_pill(loaded.context))
-        self._cancel.setVisible(loading)
-        self._progress.setVisible(loading)
-        progress = self._control.progress
-        self._progress.setRange(0, 0 if progress is None else 100)
-        self._progress.setValue(round((progress or 0) * 100))
+        self._model.setAccessibleName(f"{tr('Model')}: {name}{self._state()}")
+
+    def _fit(self) -> None:
+        """Where there is no room for everything, the context goes first, then part of the name."""
+        room = max(self._look.px(110), round(self.width() * 0.4))
+        taken = self._show_name(room)
+        if self._excess() > 0:
+            self._context.setVisible(False)
+        if self._excess() > 0:
+            self._show_name(max(self._look.px(40), taken - self._excess()))
+
+    def _excess(self) -> int:
+        return self._row.minimumSize().width() - self.width()
+
+    def _show_name(self, room: int) -> int:
+        """Show the name in this many pixels at most; returns how many it takes."""
+        metrics = self._model.fontMetrics()
+        shown = metrics.elidedText(self._name(), Qt.TextElideMode.ElideMiddle, room)
+        self._model.setText(f" {shown}{self._state()} ▾")
+        return metrics.horizontalAdvance(shown)
+
+    def _name(self) -> str:
+        return self._desk.title or tr("No model")
+
+    def _show_mode(self, loaded: Loaded) -> None:
+        drafting = loaded.spec.kind is not None
+        kind = "pill-warning" if loaded.fallback else "pill-accent" if drafting else "pill"
+        wear_kind(self.mode, kind)
+        self.mode.show_choices(offered(loaded), str(loaded.request.spec))
+        self.mode.show_words(mode_pill(loaded.spec))
+        self.mode.setToolTip(f"{speculation(loaded)}\n{tr('Click to speculate in another way.')}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
         super().resizeEvent(event)
@@ -157,10 +214,10 @@ class Header(QWidget):
         return tr(" · not running")
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
+        row = self._row
         row.setContentsMargins(18, 9, 18, 6)
         row.setSpacing(10)
-        for each in (self._model, self._mode, self._context, self._cancel):
+        for each in (self._model, self.mode, self._context, self._cancel):
             row.addWidget(each)
         row.addStretch()
         row.addWidget(self.speed)

@@ -2,13 +2,16 @@
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
 from slipstream import paths
 from slipstream.ui.look import Look
+
+CHECK = 14
+"""Width of the mark of what is chosen, in pixels at 100 % text size."""
 
 _SHARPEST = 3  # device pixels per pixel that a tinted icon still looks sharp at
 
@@ -38,11 +41,22 @@ def app_icon() -> QIcon:
     return QIcon(pixmap("slipstream", "", 128))
 
 
+def check(look: Look) -> QPixmap:
+    """The mark of what is chosen in a menu."""
+    side = look.px(CHECK)
+    picture = _empty(side)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(look.theme.accent_text), side / 8))
+    corners = ((0.16, 0.54), (0.4, 0.78), (0.86, 0.26))
+    painter.drawPolyline([QPointF(x * side, y * side) for x, y in corners])
+    painter.end()
+    return picture
+
+
 def dot(colour: str, size: int) -> QIcon:
     """A round dot that shows a state, ``size`` pixels wide."""
-    picture = QPixmap(QSize(size, size) * _SHARPEST)
-    picture.fill(Qt.GlobalColor.transparent)
-    picture.setDevicePixelRatio(_SHARPEST)
+    picture = _empty(size)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -50,6 +64,13 @@ def dot(colour: str, size: int) -> QIcon:
     painter.drawEllipse(QRectF(0, 0, size, size))
     painter.end()
     return QIcon(picture)
+
+
+def _empty(size: int) -> QPixmap:
+    picture = QPixmap(QSize(size, size) * _SHARPEST)
+    picture.fill(Qt.GlobalColor.transparent)
+    picture.setDevicePixelRatio(_SHARPEST)
+    return picture
 
 
 def wear(

@@ -154,6 +154,10 @@ class MainWindow(QMainWindow):
         if not models.is_demo(ref):
             self.state = self.state.with_opened(Path(ref))
 
+    def _on_chat_opened(self) -> None:
+        chat = self.conversation.chat
+        self.notices.enter_chat(chat.id if chat is not None else None)
+
     def _on_setting_changed(self, key: str) -> None:
         values = self._preferences.values
         if key in ("theme", "text_size"):
@@ -205,6 +209,7 @@ class MainWindow(QMainWindow):
         self.chat.noticed.connect(self.show_notice)
         self.news.noticed.connect(self.show_notice)
         self.news.withdrawn.connect(self.notices.withdraw)
+        self.conversation.opened.connect(self._on_chat_opened)
         self.conversation.failed.connect(self.news.tell_failed_reply)
         self.chat.speed_toggled.connect(self._toggle_speed)
         self.chat.tint_toggled.connect(self._on_tint_toggled)

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 from slipstream.settings import Kind, Setting, Value
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.widgets.choice import ChoiceButton
+from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.labels import label
+from slipstream.words import SPECULATION, SPECULATION_MEANS
 
 Report = Callable[[Value], None]
 
@@ -46,8 +47,11 @@ def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
 def _choice(setting: Setting, report: Report, look: Look) -> Editor:
     """A menu of the choices."""
     button = ChoiceButton(tr(setting.label), look)
-    choices = [(key, tr(title)) for key, title in setting.choices.items()]
-    button.show_choices(choices, str(setting.default))
+    meanings = SPECULATION_MEANS if setting.choices == SPECULATION else {}
+    options = [
+        Option(key, tr(title), tr(meanings.get(key, ""))) for key, title in setting.choices.items()
+    ]
+    button.show_choices(options, str(setting.default))
     button.chosen.connect(report)
     return Editor(button, lambda value: button.show_value(str(value)))
 

@@ -1,12 +1,15 @@
 """The list of chats, newest first, under the days they belong to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from functools import partial
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QKeySequence
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListWidget,
@@ -18,38 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from slipstream.ui import icons
+from slipstream.ui.chat_rows import ANSWERING, MOMENT, Row, Rows, day_name, moment_name
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 
 _CHAT = Qt.ItemDataRole.UserRole
-_ANSWERING = Qt.ItemDataRole.UserRole + 1
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One chat in the list.
-
-    Attributes:
-        chat_id: its id.
-        title: its name.
-        moment: local time of its last change.
-        answering: a reply to it runs or waits.
-    """
-
-    chat_id: int
-    title: str
-    moment: datetime
-    answering: bool = False
-
-
-def day_name(moment: datetime, today: date) -> str:
-    """The heading a chat belongs under."""
-    if moment.date() >= today:
-        return tr("Today")
-    if moment.date() == today - timedelta(days=1):
-        return tr("Yesterday")
-    return tr("Earlier")
 
 
 class _List(QListWidget):
@@ -115,6 +92,7 @@ class Sidebar(QWidget):
         new.clicked.connect(self.new_chat)
         self.list = _List()
         self.list.setObjectName("chats")
+        self.list.setItemDelegate(Rows(look, self.list))
         self.list.setAccessibleName(tr("Chats"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -149,7 +127,7 @@ class Sidebar(QWidget):
 
     def answering(self) -> list[int]:
         """The chats that are marked as being answered."""
-        return [each.data(_CHAT) for each in self._items() if each.data(_ANSWERING)]
+        return [each.data(_CHAT) for each in self._items() if each.data(ANSWERING)]
 
     def menu_of(self, chat_id: int) -> QMenu | None:
         """What can be done to a chat; None if it is not in the list."""
@@ -197,10 +175,12 @@ class Sidebar(QWidget):
         item = QListWidgetItem(row.title)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         item.setData(_CHAT, row.chat_id)
-        item.setData(_ANSWERING, row.answering)
+        item.setData(ANSWERING, row.answering)
+        item.setData(MOMENT, moment_name(row.moment, self._shown[2]))
         item.setToolTip(row.title)
+        words = f"{row.title}, {item.data(MOMENT)}"
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
         if row.answering:
-            item.setIcon(self._dot())
             words = tr("{title}, being answered").format(title=row.title)
             item.setToolTip(words)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
@@ -248,10 +228,6 @@ class Sidebar(QWidget):
         if menu is not None:
             menu.popup(self.list.viewport().mapToGlobal(place))
 
-    def _dot(self) -> QIcon:
-        return icons.dot(self._look.theme.accent, self._look.px(8))
-
     def _fit(self) -> None:
         self.setFixedWidth(self._look.px(236))
-        self.list.setIconSize(QSize(self._look.px(8), self._look.px(8)))
         self.show_chats(*self._shown)

@@ -33,8 +33,12 @@ class SingleInstance(QObject):
         self._server.newConnection.connect(self._on_connection)
 
     def claim(self) -> bool:
-        """Become the only window; False if there is one already."""
-        if not self._lock.tryLock(0):
+        """Become the only window; False if there is one already.
+
+        Where no lock can be made (a disk that is full or read-only) nobody can tell; then a window
+        that shows is better than none.
+        """
+        if not self._lock.tryLock(0) and self._lock.error() is QLockFile.LockError.LockFailedError:
             return False
         QLocalServer.removeServer(self._name)  # left by a killed instance
         self._server.listen(self._name)

@@ -10,16 +10,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from slipstream.drafters.kinds import DrafterKind, SpecChoice
+from slipstream.drafters.kinds import SpecChoice
 from slipstream.engine.events import ReplyNumbers
 from slipstream.engine.requests import Loaded
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look, tabular
+from slipstream.ui.spec_options import offered, options
 from slipstream.ui.widgets.choice import ChoiceButton
 from slipstream.ui.widgets.labels import KeyValue, label, line
 from slipstream.ui.widgets.position_bars import PositionBars
 from slipstream.ui.widgets.sparkline import Sparkline
-from slipstream.ui.wording import choice_name, count, percent, speculation, speed
+from slipstream.ui.wording import percent, speculation, speed
+from slipstream.words import count
 
 _SETTLE_MS = 700  # a new number of draft tokens restarts the engine: wait until the user is done
 _MOST_DRAFT_TOKENS = 64
@@ -50,19 +52,17 @@ class SpeedPanel(QScrollArea):
         self._accepted = KeyValue(tr("Accepted"))
         self._per_step = KeyValue(tr("Tokens per step"))
         self._bars = PositionBars(look)
-        self._bars_title = label(tr("Accepted by draft position"), "small")
+        self._no_bars = label("", "value")  # a dash in their place, which they keep
         self._first = KeyValue(tr("First token"))
         self._prompt = KeyValue(tr("Prompt"))
         self._per_token = KeyValue(tr("Per token"))
         self._choice = ChoiceButton(tr("Speculation"), look, kind="flat")
         self._choice.chosen.connect(lambda value: self.speculation_chosen.emit(value, 0))
         self._draft_tokens = QSpinBox()
-        self._draft_tokens.setRange(1, _MOST_DRAFT_TOKENS)
         self._draft_tokens.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._draft_tokens.setAccessibleName(tr("Draft tokens"))
         self._draft_tokens.setToolTip(tr("The most tokens the drafter proposes at once"))
         self._draft_tokens.valueChanged.connect(self._on_draft_tokens_changed)
-        self._draft_row = QWidget()
         self._sentence = label("", "small", wrap=True)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -107,24 +107,34 @@ class SpeedPanel(QScrollArea):
         """Show the numbers of a finished reply."""
         self._show(numbers, numbers.tokens_per_second)
 
-    def show_loaded(self, loaded: Loaded | None) -> None:
-        """Show how the loaded model speculates; None while nothing is loaded."""
+    def show_loaded(self, loaded: Loaded | None, wanted: SpecChoice = "auto") -> None:
+        """Show how the loaded model speculates.
+
+        Args:
+            loaded: None while nothing is loaded.
+            wanted: then, how it is to speculate once something is.
+        """
         self._loaded = loaded
-        self._choice.setEnabled(loaded is not None)
-        drafting = loaded is not None and loaded.spec.kind is not None
-        self._draft_row.setVisible(drafting)
-        if loaded is None:
-            self._choice.show_choices([("auto", choice_name("auto"))], "auto")
-            self._sentence.setText("")
-            return
         self._settle.stop()
-        choices = [(str(each), choice_name(each)) for each in offered(loaded)]
-        self._choice.show_choices(choices, str(loaded.request.spec))
+        self._choice.setEnabled(loaded is not None)
+        if loaded is None:
+            self._choice.show_choices(options([wanted]), str(wanted))
+            self._sentence.setText("")
+            self._show_draft_tokens(0, _MOST_DRAFT_TOKENS)
+            return
+        self._choice.show_choices(offered(loaded), str(loaded.request.spec))
         self._sentence.setText(speculation(loaded))
-        self._draft_tokens.blockSignals(True)
-        self._draft_tokens.setMaximum(_longest_draft(loaded))
-        self._draft_tokens.setValue(max(1, loaded.spec.draft_tokens))
-        self._draft_tokens.blockSignals(False)
+        self._show_draft_tokens(loaded.spec.draft_tokens, _longest_draft(loaded))
+
+    def _show_draft_tokens(self, number: int, most: int) -> None:
+        """Show a number of draft tokens and allow up to ``most``; 0 where nothing is drafted."""
+        box = self._draft_tokens
+        box.setEnabled(number > 0)
+        box.blockSignals(True)
+        box.setSpecialValueText("" if number else "–")
+        box.setRange(min(number, 1), most)
+        box.setValue(number)
+        box.blockSignals(False)
 
     def show_sentence(self, text: str) -> None:
         """Say something else than how it speculates, for example that it restarts."""
@@ -140,8 +150,7 @@ class SpeedPanel(QScrollArea):
         drafted = per_step is not None and share is not None
         self._per_step.show_value(f"{per_step:.2f}" if drafted else "", most if drafted else "")
         self._bars.show_shares(numbers.by_position)
-        self._bars.setVisible(bool(numbers.by_position))
-        self._bars_title.setVisible(bool(numbers.by_position))
+        self._no_bars.setText("" if numbers.by_position else "–")
         self._first.show_value(f"{numbers.first_token:.2f} s" if numbers.first_token else "")
         reading = numbers.prompt_per_second
         self._prompt.show_value(f"{count(reading)} {tr('tok/s')}" if reading else "")
@@ -175,25 +184,17 @@ class SpeedPanel(QScrollArea):
         big.addStretch()
         column.addLayout(big)
         column.addWidget(self._curve)
-        _add_group(column, self._accepted, self._per_step, self._bars_title, self._bars)
+        _add_group(column, self._accepted, self._per_step)
+        title = _row(tr("Accepted by draft position"), self._no_bars, "small")
+        column.addLayout(title)
+        column.addWidget(self._bars)
         _add_group(column, self._first, self._prompt, self._per_token)
         _add_group(column)
         column.addLayout(_row(tr("Speculation"), self._choice))
-        drafts = _row(tr("Draft tokens"), self._draft_tokens)
-        drafts.setContentsMargins(0, 0, 0, 0)
-        self._draft_row.setLayout(drafts)
-        column.addWidget(self._draft_row)
+        column.addLayout(_row(tr("Draft tokens"), self._draft_tokens))
         column.addWidget(self._sentence)
         column.addStretch()
         self.setWidget(panel)
-
-
-def offered(loaded: Loaded) -> list[SpecChoice]:
-    """The choices of speculation that make sense for this model."""
-    kinds = list(dict.fromkeys(each.kind for each in loaded.drafters))
-    if DrafterKind.NGRAM not in kinds:
-        kinds.append(DrafterKind.NGRAM)
-    return ["auto", *kinds, "off"]
 
 
 def _longest_draft(loaded: Loaded) -> int:
@@ -212,9 +213,9 @@ def _add_group(column: QVBoxLayout, *widgets: QWidget) -> None:
         column.addWidget(each)
 
 
-def _row(name: str, widget: QWidget) -> QHBoxLayout:
+def _row(name: str, widget: QWidget, kind: str = "muted") -> QHBoxLayout:
     row = QHBoxLayout()
-    row.addWidget(label(name, "muted"))
+    row.addWidget(label(name, kind))
     row.addStretch()
     row.addWidget(widget)
     return row

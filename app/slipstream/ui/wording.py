@@ -1,17 +1,13 @@
 """Numbers and states in words: the same thing is said the same way everywhere."""
 
-from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
+from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig, Unfit
 from slipstream.engine.events import FellBack, ReplyNumbers
 from slipstream.engine.requests import Loaded
 from slipstream.ui.i18n import tr
-from slipstream.words import SPECULATION
+from slipstream.weights.names import printable
+from slipstream.words import ENDINGS, SPECULATION, SPECULATION_MEANS, count
 
-_THIN = "\u202f"  # narrow no-break space, between thousands and before units
-
-
-def count(number: float) -> str:
-    """A whole number, with thousands apart: 1 840."""
-    return f"{round(number):,}".replace(",", _THIN)
+_THIN = "\u202f"  # narrow no-break space, before units
 
 
 def percent(share: float) -> str:
@@ -20,13 +16,18 @@ def percent(share: float) -> str:
 
 
 def speed(per_second: float) -> str:
-    """Tokens per second as people read them: 63.4, but 1 840."""
+    """Tokens per second as people read them: 63.4, but 1,840."""
     return f"{per_second:.1f}" if per_second < 1000 else count(per_second)
 
 
 def choice_name(choice: SpecChoice) -> str:
     """What the user can choose: Automatic, Off, or a kind of drafter."""
     return tr(SPECULATION[choice])
+
+
+def choice_meaning(choice: SpecChoice) -> str:
+    """What that choice is, in a line."""
+    return tr(SPECULATION_MEANS[choice])
 
 
 def mode(spec: SpecConfig) -> str:
@@ -90,6 +91,12 @@ def attempt_that_works(fall: FellBack) -> str:
     return words.format(how=tr(" and ").join(ways), reason=fall.reason)
 
 
+def not_used(unfit: Unfit) -> str:
+    """Which drafter near the model was left out, and why."""
+    name = printable(unfit.path.name)
+    return tr("{file} is not used. {reason}").format(file=name, reason=unfit.reason)
+
+
 def _drafting(spec: SpecConfig) -> str:
     if spec.kind is None:
         return tr("without a drafter")
@@ -120,13 +127,8 @@ def speed_line(numbers: ReplyNumbers, spec: SpecConfig | None, finish: str = "")
         finish: how it ended: "stop", "length", "cancelled", "failed".
     """
     parts = _measured(numbers, spec) if numbers.tokens else []
-    ending = {
-        "cancelled": tr("stopped"),
-        "length": tr("context or token limit reached"),
-        "failed": tr("interrupted"),
-    }
-    if finish in ending:
-        parts.append(ending[finish])
+    if finish in ENDINGS:
+        parts.append(tr(ENDINGS[finish]))
     return " · ".join(parts)
 
 

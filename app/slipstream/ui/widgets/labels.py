@@ -18,6 +18,14 @@ def label(text: str, kind: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
+def wear_kind(widget: QWidget, kind: str) -> None:
+    """Put a widget in another role of the style sheet."""
+    if kind != widget.property("kind"):
+        widget.setProperty("kind", kind)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 def line() -> QFrame:
     """A thin line between two groups."""
     made = QFrame()
@@ -28,19 +36,15 @@ def line() -> QFrame:
 class Pill(QLabel):
     """A short fact in a rounded box; hidden while it has nothing to say."""
 
-    def __init__(self, kind: str = "pill", parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("kind", kind)
+        self.setProperty("kind", "pill")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
 
-    def show_text(self, text: str, kind: str | None = None) -> None:
-        """Show ``text``, in another role if ``kind`` is given."""
-        if kind is not None and kind != self.property("kind"):
-            self.setProperty("kind", kind)
-            self.style().unpolish(self)
-            self.style().polish(self)
+    def show_text(self, text: str) -> None:
+        """Show ``text``."""
         self.setText(text)
         self.setVisible(bool(text))
 

@@ -35,6 +35,7 @@ class Notice:
         details: what is known, line by line, shown on demand.
         button: words on the button that helps; empty for none.
         act: what the button does.
+        chat_id: the chat it is about, 0 for one that is not kept yet; None for any other matter.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Notice:
     details: tuple[str, ...] = ()
     button: str = ""
     act: Callable[[], None] | None = None
+    chat_id: int | None = None
 
 
 def notice_of(
@@ -126,6 +128,11 @@ class NoticeBar(QFrame):
     def withdraw(self, notice: Notice) -> None:
         """Show ``notice`` no more, if it is still there."""
         if notice is self.notice:
+            self.clear()
+
+    def enter_chat(self, chat_id: int | None) -> None:
+        """A chat was opened (None: a new one): what is about another one has no place here."""
+        if self.notice is not None and self.notice.chat_id not in (None, chat_id):
             self.clear()
 
     def clear(self) -> None:
