@@ -46,6 +46,8 @@ def _start(*, watch: bool) -> dict[str, float]:
     """Start the app once, measure it, and end it."""
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SLIPSTREAM_HOME": home}
+        if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
+            environment.setdefault("QT_QPA_PLATFORM", "offscreen")
         command = [sys.executable, "-m", "slipstream"]
         started = datetime.now()
         with subprocess.Popen(command, env=environment) as app:
