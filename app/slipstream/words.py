@@ -1,34 +1,31 @@
 """Words that every layer uses alike: numbers, the facts of an error, the ways to speculate."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from slipstream.errors import Fact, SlipstreamError
 
-SPECULATION: Mapping[str, str] = {
-    "auto": "Automatic",
-    "off": "Off",
-    "mtp": "MTP",
-    "dflash": "DFlash",
-    "dspark": "DSpark",
-    "eagle3": "EAGLE-3",
-    "draft": "Small model",
-    "self": "Lower quantization",
-    "ngram": "N-gram",
-}
-"""Names of the ways to speculate, by the word of the command line."""
 
-SPECULATION_MEANS: Mapping[str, str] = {
-    "auto": "The drafter made for this model, if there is one",
-    "off": "Plain decoding, one token after the other",
-    "mtp": "The model's own small head proposes the next tokens",
-    "dflash": "A small drafter for this model proposes several at once",
-    "dspark": "Like DFlash, and it stops where it is unsure",
-    "eagle3": "A small drafter that reads along inside this model",
-    "draft": "A smaller, faster model writes ahead",
-    "self": "The same model, more coarsely quantized, writes ahead",
-    "ngram": "Repeats what already stands in the text; needs no drafter",
+@dataclass(frozen=True)
+class Way:
+    """A way to speculate: its name, and what it is in a line."""
+
+    name: str
+    meaning: str
+
+
+SPECULATION: Mapping[str, Way] = {
+    "auto": Way("Automatic", "The drafter made for this model, if there is one"),
+    "off": Way("Off", "Plain decoding, one token after the other"),
+    "mtp": Way("MTP", "The model's own small head proposes the next tokens"),
+    "dflash": Way("DFlash", "A small drafter for this model proposes several at once"),
+    "dspark": Way("DSpark", "Like DFlash, and it stops where it is unsure"),
+    "eagle3": Way("EAGLE-3", "A small drafter that reads along inside this model"),
+    "draft": Way("Small model", "A smaller, faster model writes ahead"),
+    "self": Way("Lower quantization", "The same model, more coarsely quantized, writes ahead"),
+    "ngram": Way("N-gram", "Repeats what already stands in the text; needs no drafter"),
 }
-"""The same ways, each explained in a line."""
+"""The ways to speculate, by the word of the command line."""
 
 ENDINGS: Mapping[str, str] = {
     "cancelled": "stopped",

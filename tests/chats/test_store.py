@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from slipstream.chats import database, migrations
 from slipstream.chats.migrations import STEPS, Step, migrate
 from slipstream.chats.store import ChatStore, open_chats
 from slipstream.errors import SlipstreamError
@@ -189,6 +190,7 @@ def test_several_apps_that_start_and_write_at_once_lose_nothing(file: Path) -> N
 _ENDLESS = """
 import sys
 from pathlib import Path
+from slipstream.chats import database, migrations
 from slipstream.chats.store import open_chats
 store = open_chats(Path(sys.argv[1])).store
 chat = store.create_chat()
@@ -227,7 +229,7 @@ def test_killed_in_the_middle_of_a_reply_at_most_the_last_piece_is_lost(file: Pa
     assert reply.finish == ""
 
 
-def test_what_was_deleted_long_ago_is_gone_from_the_file_at_the_next_start(file: Path) -> None:
+def test_what_was_deleted_long_ago_leaves_the_file_when_it_is_purged(file: Path) -> None:
     with closing(open_chats(file).store) as store:
         long_ago, lately = store.create_chat(title="long ago"), store.create_chat(title="lately")
         for chat in (long_ago, lately):
@@ -236,6 +238,7 @@ def test_what_was_deleted_long_ago_is_gone_from_the_file_at_the_next_start(file:
     with closing(sqlite3.connect(file)) as raw, raw:
         raw.execute("UPDATE chats SET deleted = deleted - 31 * 86400 WHERE id = ?", (long_ago.id,))
     with closing(open_chats(file).store) as store:
+        assert store.purge_deleted() == 1
         store.restore_chat(long_ago.id)
         store.restore_chat(lately.id)
         assert store.list_chats() == [store.chat(lately.id)]
@@ -246,6 +249,7 @@ def test_what_was_deleted_long_ago_is_gone_from_the_file_at_the_next_start(file:
 _READ_ONLY = """
 import json, sys
 from pathlib import Path
+from slipstream.chats import database, migrations
 from slipstream.chats.store import open_chats
 opened = open_chats(Path(sys.argv[1]))
 (chat,) = opened.store.list_chats()
@@ -498,3 +502,37 @@ def test_one_title_that_is_no_text_does_not_hide_the_other_chats(file: Path) -> 
         raw.execute("UPDATE chats SET title = CAST(x'4f6bff' AS TEXT) WHERE id = 1")
     with closing(open_chats(file).store) as store:
         assert len(store.list_chats()) == 2
+
+
+def test_a_database_that_another_app_brings_up_to_date_meanwhile_is_not_damaged(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_chats(file).store.close()
+    steps = (*STEPS, Step("colours", ("ALTER TABLE chats ADD colour TEXT",)))
+    monkeypatch.setattr(migrations, "STEPS", steps)
+    read = migrations.columns
+    others: list[sqlite3.Connection] = []
+
+    def read_and_then_the_other_app_starts(connection: sqlite3.Connection) -> dict[str, set[str]]:
+        found = read(connection)
+        if not others:
+            others.append(sqlite3.connect(file, isolation_level=None))
+            migrate(others[0], file, steps)
+            others[0].close()
+        return found
+
+    monkeypatch.setattr(database, "columns", read_and_then_the_other_app_starts)
+    with closing(open_chats(file).store) as store:
+        assert store.list_chats() == []
+    assert others
+    assert [path.name for path in file.parent.glob("*damaged*")] == []
+
+
+def test_what_looks_damaged_in_a_copy_is_left_where_it_is(full: Path) -> None:
+    """The copy may have been torn by an app that was writing."""
+    _damage_middle(full)
+    reason = sqlite3.OperationalError("attempt to write a readonly database")
+    with pytest.raises(sqlite3.OperationalError) as raised:
+        database._copy_in_memory(full, reason)
+    assert raised.value is reason
+    assert full.exists()

@@ -20,7 +20,7 @@ from gguf_files import (
     write_target,
     write_vocabulary,
 )
-from slipstream.drafters.identify import FileRole, mtp_layers, role_of, trunk_layers
+from slipstream.drafters.identify import FileRole, mtp_layers, role_by_name, role_of, trunk_layers
 from slipstream.weights.header import read_header
 
 
@@ -85,3 +85,19 @@ def test_a_head_inside_the_model_needs_its_key_and_its_tensor(tmp_path: Path) ->
 def test_the_demo_has_its_head_inside() -> None:
     assert mtp_layers(read_header(DEMO)) == 1
     assert trunk_layers(read_header(DEMO)) == 24
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("mtp-Model-Q8_0.gguf", FileRole.MTP),
+        ("MTP/Model.gguf", FileRole.MTP),
+        ("Model-27B-DFlash-BF16.gguf", FileRole.DFLASH),
+        ("dspark/a.gguf", FileRole.DSPARK),
+        ("Model-eagle3.gguf", FileRole.EAGLE3),
+        ("Model-27B-MTP-Q4_K_M.gguf", FileRole.TARGET),
+        ("helpful-assistant-7B.gguf", FileRole.TARGET),
+    ],
+)
+def test_a_name_is_a_guess_for_files_that_cannot_be_read(path: str, role: FileRole) -> None:
+    assert role_by_name(Path(path)) is role

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say, send
+from gguf_files import DEMO_DFLASH, write_demo_without_head
 from running_engine import guardians
 from slipstream import paths
 from slipstream.ui import models
@@ -195,3 +196,17 @@ def test_a_drafter_that_does_not_work_is_told_and_what_runs_instead(
     assert told[0].endswith("). Trying without a drafter.")
     assert told[1].startswith("Running without a drafter: ")
     assert "dflash-My-Own-3M-Q8_0.gguf" in told[1]
+
+
+def test_a_drafter_that_was_meant_for_the_model_and_is_damaged_is_told(
+    demo: Running, until: Until, tmp_path: Path
+) -> None:
+    model = write_demo_without_head(tmp_path / "My-Model-F32.gguf")
+    (tmp_path / "dflash-My-Model.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:20_000])
+    demo.window.come_forward(str(model))
+    until(lambda: "dflash-My-Model.gguf is not used." in notice(demo))
+    assert demo.control.phase is Phase.READY
+    demo.window.notices.clear()
+    demo.window.come_forward("demo")
+    until(lambda: demo.window.chat.header.mode.text() == "MTP · 3 tokens")
+    assert not notice(demo)

@@ -31,6 +31,7 @@ from slipstream.ui.transcript.message import Reply
 from slipstream.ui.transcript.page import SIDE
 from slipstream.ui.transcript.styles import COLUMN
 from slipstream.ui.transcript.writer import Writer
+from slipstream.ui.work import Work
 
 ANSWER = """## Title
 
@@ -100,7 +101,7 @@ def pixels(transcript: Transcript) -> set[str]:
 
 @pytest.fixture
 def transcript(qapp: QApplication) -> Iterator[Transcript]:
-    made = Transcript()
+    made = Transcript(Work())
     made.resize(800, 600)
     made.show()
     qapp.processEvents()
@@ -297,7 +298,7 @@ def test_any_text_in_any_chunks_ends_up_as_if_written_at_once(
     qapp: QApplication, text: str, cuts: list[float]
 ) -> None:
     places = sorted({0, len(text), *(round(cut * len(text)) for cut in cuts)})
-    streamed, stored = Transcript(), Transcript()
+    streamed, stored = Transcript(Work()), Transcript(Work())
     streamed.begin_reply()
     for start, end in pairwise(places):
         streamed.append([said(text[start:end])])

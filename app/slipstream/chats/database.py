@@ -17,39 +17,8 @@ from slipstream.errors import SlipstreamError
 _WAIT_SECONDS = 5.0
 """How long a change waits for another app that is writing."""
 
-_CHECKED_BYTES = 64 * 2**20
+_CHECKED_BYTES = 16 * 2**20
 """Files up to this size are read through when they are opened, which takes a tenth of a second."""
-
-
-@dataclass(frozen=True)
-class Database:
-    """An open database.
-
-    Attributes:
-        connection: to it, or to a copy in memory if it cannot be written.
-        aside: where a damaged one was set aside; None if it was not damaged.
-        read_only: why it cannot be written, in SQLite's words; empty if it can.
-    """
-
-    connection: sqlite3.Connection
-    aside: Path | None = None
-    read_only: str = ""
-
-
-def open_database(file: Path) -> Database:
-    """Open the database, create it if there is none, bring an older one up to date.
-
-    Raises: SlipstreamError, if it is from a newer version or cannot be opened.
-    """
-    with explained(file):
-        try:
-            return _open(file)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            if not _is_damage(error):
-                raise
-        aside = _set_aside(file)
-        return Database(_connect(file), aside)
-
 
 _NOT_WRITABLE = frozenset(
     {
@@ -83,6 +52,36 @@ _OTHERWISE = (
     "The file with your chats could not be read or written.",
     "Check that its folder exists, is yours, and can be written to.",
 )
+
+
+@dataclass(frozen=True)
+class Database:
+    """An open database.
+
+    Attributes:
+        connection: to it, or to a copy in memory if it cannot be written.
+        aside: where a damaged one was set aside; None if it was not damaged.
+        read_only: why it cannot be written, in SQLite's words; empty if it can.
+    """
+
+    connection: sqlite3.Connection
+    aside: Path | None = None
+    read_only: str = ""
+
+
+def open_database(file: Path) -> Database:
+    """Open the database, create it if there is none, bring an older one up to date.
+
+    Raises: SlipstreamError, if it is from a newer version or cannot be opened.
+    """
+    with explained(file):
+        try:
+            return _open(file)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if not _is_damage(error):
+                raise
+        aside = _set_aside(file)
+        return Database(_connect(file), aside)
 
 
 @contextlib.contextmanager
@@ -147,7 +146,8 @@ def _copy_in_memory(file: Path, error: Exception) -> sqlite3.Connection:
         _prepare(connection)
         _check(connection, file)
         migrate(connection, file)
-    except (OSError, sqlite3.OperationalError):
+    except (OSError, sqlite3.DatabaseError, UnicodeDecodeError):
+        # What looks damaged here may only have been written to while it was copied.
         connection.close()
         raise error from None
     except BaseException:
@@ -180,16 +180,29 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
 def _check_shape(connection: sqlite3.Connection, file: Path) -> None:
     """A damaged name in the schema passes every check of SQLite's own."""
     try:
-        found = columns(connection)
-        wanted = {}
-        if "steps" in found:
-            refuse_newer(connection, file)
-            wanted = columns_after(applied(connection))
+        with _at_one_moment(connection):
+            found = columns(connection)
+            wanted = {}
+            if "steps" in found:
+                refuse_newer(connection, file)
+                wanted = columns_after(applied(connection))
     except sqlite3.OperationalError as error:
+        if _primary_code(error) != sqlite3.SQLITE_ERROR:
+            raise
         raise _damage(str(error)) from error
     lost = [table for table, names in wanted.items() if not names <= found.get(table, set())]
     if lost or (not wanted and {"chats", "messages"} & set(found)):
         raise _damage("the shape of the database is damaged")
+
+
+@contextlib.contextmanager
+def _at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """Another app may be bringing the database up to date."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
 
 
 def _damage(reason: str) -> sqlite3.DatabaseError:
@@ -199,7 +212,8 @@ def _damage(reason: str) -> sqlite3.DatabaseError:
 
 
 def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
-    # SQLite quotes a damaged schema in its message, which then is no text either.
+    # SQLite quotes a damaged schema in its message, which then is no text either. A number of
+    # the file's format that it does not know it reports as an ordinary error.
     if isinstance(error, UnicodeDecodeError) or str(error) == "unsupported file format":
         return True
     return _primary_code(error) in (

@@ -24,8 +24,8 @@ _MESSAGE = (
     "id, chat_id, parent_id, role, content, reasoning, pieces, numbers, spec, finish, created"
 )
 
-_DELETED_FOR = 30 * 24 * 3600.0
-"""Seconds that a deleted chat can be brought back."""
+DELETED_FOR = 30 * 24 * 3600.0
+"""Seconds that a deleted chat is kept."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Opened:
 
 
 def open_chats(file: Path | None = None) -> Opened:
-    """Open the chats (the app's own file, if no other is given), and purge those long deleted.
+    """Open the chats (the app's own file, if no other is given).
 
     A damaged file is set aside under another name, never deleted, and a new one is made. Of a file
     that cannot be written, the store is a copy in memory.
@@ -59,8 +59,6 @@ def open_chats(file: Path | None = None) -> Opened:
             "The file with your chats can be read but not written "
             f"({database.read_only}). New messages are not kept after you close Slipstream."
         )
-    with contextlib.suppress(SlipstreamError):  # the next start will do
-        store.purge_deleted(_DELETED_FOR)
     return Opened(store, tuple(notices))
 
 
@@ -141,7 +139,7 @@ class ChatStore:
         with self._changing() as database:
             database.execute("UPDATE chats SET deleted = NULL WHERE id = ?", (chat_id,))
 
-    def purge_deleted(self, older_than: float) -> int:
+    def purge_deleted(self, older_than: float = DELETED_FOR) -> int:
         """Remove for good what was deleted more than ``older_than`` seconds ago; returns chats."""
         before = time.time() - older_than
         if not self._read("SELECT 1 FROM chats WHERE deleted < ? LIMIT 1", before):

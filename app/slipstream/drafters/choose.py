@@ -74,13 +74,14 @@ def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:
 
 
 def _no_drafter(kind: DrafterKind, found: Found) -> SlipstreamError:
-    there = ", ".join(dict.fromkeys(SPECULATION[one.kind] for one in found.drafters))
+    there = ", ".join(dict.fromkeys(SPECULATION[one.kind].name for one in found.drafters))
     facts: dict[str, Fact] = {"kind": kind.value, "available": there}
     unfit = [one for one in found.unfit if one.kind == kind]
     if not unfit:
+        name = SPECULATION[kind].name
         return SlipstreamError(
             "no_drafter",
-            f"Nothing on this computer drafts for this model in this way: {SPECULATION[kind]}.",
+            f"Nothing on this computer drafts for this model in this way: {name}.",
             facts=facts,
             action="Put its file beside the model, or choose another kind of speculation.",
         )

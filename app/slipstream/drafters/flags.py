@@ -73,7 +73,7 @@ def can_run(kind: DrafterKind, offered_types: Collection[str]) -> bool:
 def _cannot(kind: DrafterKind, option: str) -> SlipstreamError:
     return SlipstreamError(
         "engine_cannot",
-        f"This engine cannot speculate in this way: {SPECULATION[kind]}.",
+        f"This engine cannot speculate in this way: {SPECULATION[kind].name}.",
         facts={"option": option},
         action="Choose another kind of speculation, or a newer engine.",
     )

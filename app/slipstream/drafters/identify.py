@@ -47,14 +47,13 @@ _BY_ARCHITECTURE = {
 }
 
 _BY_WORD = {
-    "mtp": FileRole.MTP,
-    "nextn": FileRole.MTP,
-    "assistant": FileRole.GEMMA4_ASSISTANT,
     "dflash": FileRole.DFLASH,
     "dflash2": FileRole.DFLASH2,
     "dspark": FileRole.DSPARK,
     "eagle3": FileRole.EAGLE3,
 }
+# Models with a head of their own have these in their names, too; only drafters begin with them.
+_BY_FIRST_WORD = {"mtp": FileRole.MTP, "nextn": FileRole.MTP}
 
 
 def role_of(header: Header) -> FileRole:
@@ -72,11 +71,11 @@ def role_of(header: Header) -> FileRole:
 
 def role_by_name(path: Path) -> FileRole:
     """The likely role of a file whose header cannot be read, by its name or its folder's."""
-    for name in (path.stem, path.parent.name):
-        for word in re.split(r"[-_.\s]+", name.lower()):
-            if word in _BY_WORD:
-                return _BY_WORD[word]
-    return FileRole.TARGET
+    words = re.split(r"[-_.\s]+", path.stem.lower())
+    folder = path.parent.name.lower()
+    found = [_BY_WORD[word] for word in (*words, folder) if word in _BY_WORD]
+    found += [_BY_FIRST_WORD[word] for word in (words[0], folder) if word in _BY_FIRST_WORD]
+    return found[0] if found else FileRole.TARGET
 
 
 def mtp_layers(header: Header) -> int:

@@ -6,10 +6,9 @@ The patterns are llama.cpp's own messages (``src/llama-model-loader.cpp``, ``ggm
 
 import re
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.guardian import CANNOT_RUN, NOT_FOUND
@@ -190,7 +189,7 @@ def name_failure(
     if code == "not_enough_memory" and free and any(map(_MAIN_MEMORY.search, log)):
         facts["free"] = free
     facts |= {"model": str(config.model)}
-    return _error(code, facts, config, _WORDS_WHILE_LOADING if loading else {})
+    return _error(code, facts, config, loading=loading)
 
 
 def drafter_refused(log: Sequence[str], config: LaunchConfig) -> SlipstreamError:
@@ -270,9 +269,10 @@ def _error(
     code: str,
     facts: dict[str, Fact],
     config: LaunchConfig | None = None,
-    special: Mapping[str, _Words] = MappingProxyType({}),
+    *,
+    loading: bool = False,
 ) -> SlipstreamError:
-    words = special.get(code) or _WORDS[code]
+    words = (loading and _WORDS_WHILE_LOADING.get(code)) or _WORDS[code]
     names = {
         "model": config.model.name if config else "the model",
         "drafter": _drafter_name(config),

@@ -105,8 +105,8 @@ def _refuse_impossible(header: Header) -> None:
         problem = f"it claims to have {layers:,} layers, and has {len(header.tensors):,} tensors"
     elif head and not 0 < head < header.layers:
         problem = f"it claims to have an MTP head of {head:,} layers"
-    elif context == 1:
-        problem = "it claims to remember a single token"
+    elif context is not None and context < 2:
+        problem = f"it claims to have a context of {context} tokens"
     if problem:
         raise SlipstreamError(
             "damaged_file",

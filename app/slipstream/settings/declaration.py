@@ -39,6 +39,7 @@ class Setting:
         help: a sentence or two for people.
         default: the value without a file.
         choices: the values of a choice and their labels.
+        meanings: what each of them is, in a line, where the label does not say it.
         minimum, maximum, step: bounds of a number, in ``unit``.
         unit: shown after a number.
         special: a value that is shown as words (0 as "Automatic"), and the words.
@@ -52,6 +53,7 @@ class Setting:
     help: str
     default: Value
     choices: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
     minimum: int = 0
     maximum: int = 0
     step: int = 1
@@ -188,7 +190,8 @@ class Settings:
         "Speculation",
         "A small helper (drafter) proposes tokens and the model checks each of them, which can "
         "make replies faster.",
-        choices=SPECULATION,
+        choices={word: way.name for word, way in SPECULATION.items()},
+        meanings={word: way.meaning for word, way in SPECULATION.items()},
         restarts_engine=True,
     )
     draft_tokens: int = _declare(

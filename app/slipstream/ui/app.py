@@ -117,6 +117,7 @@ class Running:
 
     def _warm_up(self) -> None:
         self.work.start(lambda _: warm_up())
+        self.archive.run(lambda store: store.purge_deleted())
 
     def end(self) -> None:
         """Stop the work, then the engine, then close the files; each even if another fails."""

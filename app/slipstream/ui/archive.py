@@ -1,4 +1,4 @@
-"""The chats that are kept: read at once, changed in the background and in order."""
+"""The chats that are kept: read and changed in the background, in order."""
 
 import logging
 from collections import deque
@@ -19,25 +19,25 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Change:
-    """A change that waits for its turn."""
+class _Task:
+    """Something that waits for its turn."""
 
-    write: Callable[[ChatStore], Any]
+    do: Callable[[ChatStore], Any]
     then: Callable[[Any], None]
     on_error: Callable[[BaseException], None]
 
 
 def _ignore(_result: object) -> None:
-    """Default for changes without a result of interest."""
+    """Default for tasks without a result of interest."""
 
 
 class Archive(QObject):
-    """Changes the chats without making the window wait for the disk.
+    """Reads and changes the chats without making the window wait for the disk.
 
     Attributes:
         changed: the list of chats is another one.
-        failed: what was raised in place of a change.
-        store: the chats, to be read.
+        failed: what was raised by a task.
+        store: the chats; for worker threads, and for what the window cannot begin without.
     """
 
     changed = Signal()
@@ -46,51 +46,53 @@ class Archive(QObject):
     def __init__(self, store: ChatStore, work: Work, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._work = work
-        self._changes: deque[_Change] = deque()
-        self._writing = False
+        self._tasks: deque[_Task] = deque()
+        self._busy = False
         self.store = store
 
-    def change(
+    def run(
         self,
-        write: Callable[[ChatStore], _T],
+        do: Callable[[ChatStore], _T],
         then: Callable[[_T], None] = _ignore,
         on_error: Callable[[BaseException], None] | None = None,
     ) -> None:
-        """Change the chats, after the changes before.
+        """Read or change the chats, after what was asked for before.
 
         Args:
-            write: called in a worker thread.
+            do: called in a worker thread.
             then: given what it returned.
             on_error: given what it raised; otherwise ``failed`` is emitted.
         """
-        self._changes.append(_Change(write, then, on_error or self.failed.emit))
+        self._tasks.append(_Task(do, then, on_error or self.failed.emit))
         self._go_on()
 
     def finish(self) -> None:
-        """Write what still waits; for the end of the program, when no work runs any more."""
-        while self._changes:
+        """Do what still waits; for the end of the program, when no work runs any more."""
+        while self._tasks:
             try:
-                self._changes.popleft().write(self.store)
+                self._tasks.popleft().do(self.store)
             except SlipstreamError as error:
                 _log.error("not saved: %s %s", error.message, error.facts)
 
     def _go_on(self) -> None:
-        if self._writing or not self._changes:
+        if self._busy or not self._tasks:
             return
-        self._writing = True
-        change = self._changes.popleft()
+        self._busy = True
+        task = self._tasks.popleft()
 
         def steps(_cancel: CancelToken) -> Iterator[object]:
-            yield change.write(self.store)
+            yield task.do(self.store)
 
         def failed(error: BaseException) -> None:
-            change.on_error(error)
-            done()
+            try:
+                task.on_error(error)
+            finally:
+                done()
 
         def done() -> None:
-            self._writing = False
+            self._busy = False
             self._go_on()
 
         self._work.start(
-            steps, on_values=lambda results: change.then(results[0]), on_done=done, on_error=failed
+            steps, on_values=lambda results: task.then(results[0]), on_done=done, on_error=failed
         )

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QObject, Signal
 
-from slipstream.errors import SlipstreamError
+from slipstream.chats.records import Chat
 from slipstream.ui.archive import Archive
 from slipstream.ui.chat_rows import Row
 from slipstream.ui.conversation import Conversation
@@ -46,13 +46,11 @@ class ChatList(QObject):
 
     def refresh(self) -> None:
         """Show the chats there are."""
+        self._archive.run(lambda store: store.list_chats(), self._show)
+
+    def _show(self, chats: list[Chat]) -> None:
         chat = self._conversation.chat
         answering = self._conversation.answering
-        try:
-            chats = self._archive.store.list_chats()
-        except SlipstreamError as error:
-            self.noticed.emit(notice_of(error))
-            return
         rows = [
             Row(
                 each.id,
@@ -73,15 +71,11 @@ class ChatList(QObject):
         self.noticed.emit(replace(notice_of(error), chat_id=chat_id))
 
     def _rename(self, chat_id: int, title: str) -> None:
-        self._archive.change(lambda store: store.set_title(chat_id, title), self._on_changed)
+        self._archive.run(lambda store: store.set_title(chat_id, title), self._on_changed)
 
     def _delete(self, chat_id: int, title: str) -> None:
-        self._conversation.stop_answering(chat_id)
-        chat = self._conversation.chat
-        was_open = chat is not None and chat.id == chat_id
-        if was_open:
-            self._conversation.start_new()
-        self._archive.change(lambda store: store.delete_chat(chat_id), self._on_changed)
+        was_open = self._conversation.leave(chat_id)
+        self._archive.run(lambda store: store.delete_chat(chat_id), self._on_changed)
         text = tr("“{title}” was deleted.").format(title=title)
         undo = lambda: self._restore(chat_id, show=was_open)  # noqa: E731 - it has a place here
         self.noticed.emit(Notice(text, button=tr("Undo"), act=undo))
@@ -92,7 +86,7 @@ class ChatList(QObject):
             if show:
                 self.open(chat_id)
 
-        self._archive.change(lambda store: store.restore_chat(chat_id), restored)
+        self._archive.run(lambda store: store.restore_chat(chat_id), restored)
 
     def _on_changed(self, _: None) -> None:
         self._archive.changed.emit()

@@ -52,7 +52,7 @@ class ChatPage(QWidget):
         self._control = desk.control
         self._conversation = conversation
         self.header = Header(look, desk)
-        self.transcript = Transcript()
+        self.transcript = Transcript(desk.work)
         self.welcome = Welcome()
         self.composer = Composer(look)
         self.speed = SpeedPanel(look)
@@ -67,7 +67,7 @@ class ChatPage(QWidget):
         look.changed.connect(self._on_look_changed)
         self._on_look_changed()
         self._on_model_changed()
-        self._on_opened(self._conversation.messages())
+        self._on_opened([])
 
     def open_file(self) -> None:
         """Ask for a GGUF file and load it."""
@@ -170,9 +170,9 @@ class ChatPage(QWidget):
         if reply.numbers is not None:
             self._on_numbers(reply.numbers)
 
-    def _on_rewound(self) -> None:
+    def _on_rewound(self, messages: list[Message]) -> None:
         self._restart = None
-        self._show_messages(self._conversation.messages())
+        self._show_messages(messages)
 
     def _show_messages(self, messages: list[Message]) -> None:
         self.transcript.clear()
@@ -203,7 +203,7 @@ class ChatPage(QWidget):
         """The question could not be kept: it goes back to where it was written."""
         if not self.composer.field.toPlainText():
             self.composer.field.setPlainText(text)
-        self._on_opened(self._conversation.messages())
+        self._conversation.reopen()
         self._tell(notice_of(error))
 
     def _on_reply_began(self) -> None:

@@ -3,6 +3,7 @@
 A reply goes on when the user opens another chat; it is shown again when they come back.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -17,15 +18,23 @@ from slipstream.ui.models import Selection
 from slipstream.ui.reply import Reply
 
 
+@dataclass(frozen=True, eq=False)
+class _Opening:
+    """One wish to open a chat; the next one makes it void."""
+
+    chat_id: int
+
+
 class Conversation(QObject):
     """One open chat.
 
     Attributes:
-        opened: another chat is open now, with these ``messages``.
+        opened: another chat is open now: its messages, a list; while a question is answered, up to
+            that question.
         not_opened: what was raised instead, and the id of the chat.
         asked: the text of a message of the user's.
         refused: it could not be kept: the text, and what was raised.
-        rewound: the conversation ends with the last question again.
+        rewound: the conversation ends earlier again: its messages, a list.
         reply_began: a reply runs or waits for the model.
         reading: how many tokens of the prompt were read, and of how many.
         pieces: new pieces of the reply, a list.
@@ -40,7 +49,7 @@ class Conversation(QObject):
     not_opened = Signal(object, int)
     asked = Signal(str)
     refused = Signal(str, object)
-    rewound = Signal()
+    rewound = Signal(list)
     reply_began = Signal()
     reading = Signal(int, int)
     pieces = Signal(list)
@@ -56,7 +65,7 @@ class Conversation(QObject):
         self._control = control
         self._replies: list[Reply] = []
         self._question: Message | None = None
-        self._opening: int | None = None  # the chat that is being read
+        self._opening: _Opening | None = None  # the chat that is being read
         self.chat: Chat | None = None
         self.reply: Reply | None = None
 
@@ -75,10 +84,6 @@ class Conversation(QObject):
         """The chats that are being answered."""
         return {each.chat_id for each in self._replies if each.chat_id is not None}
 
-    def messages(self) -> list[Message]:
-        """What was said so far; while a question is answered, up to that question."""
-        return self._said_before(self._archive.store.messages(self.chat.id)) if self.chat else []
-
     def start_new(self) -> None:
         """Open an empty chat; it is kept once something is said."""
         self.chat = self.reply = self._question = self._opening = None
@@ -86,12 +91,31 @@ class Conversation(QObject):
 
     def open(self, chat_id: int) -> None:
         """Open a chat that is kept, as soon as it is read."""
-        self._opening = chat_id
-        self._archive.change(
+        opening = self._opening = _Opening(chat_id)
+        self._archive.run(
             partial(_read, chat_id),
-            lambda read: self._on_read(*read),
-            lambda error: self.not_opened.emit(error, chat_id),
+            lambda read: self._on_read(opening, *read),
+            lambda error: self._on_not_read(opening, error),
         )
+
+    def reopen(self) -> None:
+        """Show again what is kept of the open chat."""
+        if self.chat is None:
+            self.start_new()
+        else:
+            chat_id = self.chat.id
+            self._archive.run(lambda store: store.messages(chat_id), self.rewound.emit)
+
+    def leave(self, chat_id: int) -> bool:
+        """Stop answering a chat that will be gone, and close it; returns whether it was open."""
+        for reply in [each for each in self._replies if each.chat_id == chat_id]:
+            self._stop(reply)
+        if self._opening is not None and self._opening.chat_id == chat_id:
+            self._opening = None
+        if self.chat is None or self.chat.id != chat_id:
+            return False
+        self.start_new()
+        return True
 
     def send(self, text: str) -> None:
         """Say something: it is kept, and the reply follows."""
@@ -100,7 +124,7 @@ class Conversation(QObject):
         self._begin(reply)
         self.asked.emit(text)
         self.reply_began.emit()
-        self._archive.change(
+        self._archive.run(
             partial(_keep, chat_id, text, self._control.wanted),
             lambda kept: self._on_kept(reply, *kept),
             lambda error: self._on_refused(reply, error),
@@ -113,35 +137,50 @@ class Conversation(QObject):
             return
         reply = Reply(question.content, question.chat_id, question)
         self._begin(reply)
-        self.rewound.emit()
-        self.reply_began.emit()
-        self._answer(reply)
+        self._archive.run(
+            partial(_read, question.chat_id),
+            lambda read: self._on_rewound(reply, read[1]),
+            lambda error: self._on_not_rewound(reply, error),
+        )
 
     def stop(self) -> None:
         """Stop the reply to the open chat; what is there stays."""
         if self.reply is not None:
             self._stop(self.reply)
 
-    def stop_answering(self, chat_id: int) -> None:
-        """Stop the reply to a chat, if there is one."""
-        for reply in [each for each in self._replies if each.chat_id == chat_id]:
-            self._stop(reply)
-
     def remember_model(self, selection: Selection) -> None:
         """Keep with the open chat which model it talks to and how."""
         if self.chat is not None:
             chat_id = self.chat.id
-            self._archive.change(lambda store: store.update_chat(chat_id, **selection.values()))
+            self._archive.run(lambda store: store.update_chat(chat_id, **selection.values()))
 
-    def _on_read(self, chat: Chat, said: list[Message]) -> None:
-        if chat.id != self._opening:
+    def _on_read(self, opening: _Opening, chat: Chat, said: list[Message]) -> None:
+        if opening is not self._opening:
             return  # the user went on to another one
         questions = [each for each in said if each.role == "user"]
         self.chat, self._opening = chat, None
         self._question = questions[-1] if questions else None
         self.reply = next((each for each in self._replies if each.chat_id == chat.id), None)
-        self._archive.change(lambda store: store.mark_opened(chat.id))
+        self._archive.run(lambda store: store.mark_opened(chat.id))
         self.opened.emit(self._said_before(said))
+
+    def _on_not_read(self, opening: _Opening, error: BaseException) -> None:
+        if opening is self._opening:
+            self._opening = None
+        self.not_opened.emit(error, opening.chat_id)
+
+    def _on_rewound(self, reply: Reply, said: list[Message]) -> None:
+        if reply is self.reply:
+            self.rewound.emit(self._said_before(said))
+            self.reply_began.emit()
+        if reply.stopped:
+            self._on_ended(reply, None)
+        else:
+            self._answer(reply)
+
+    def _on_not_rewound(self, reply: Reply, error: BaseException) -> None:
+        self._forget(reply)
+        self.not_opened.emit(error, reply.chat_id)
 
     def _said_before(self, said: list[Message]) -> list[Message]:
         """Of these messages the ones up to the question that is being answered."""
@@ -198,6 +237,8 @@ class Conversation(QObject):
     def _on_ended(self, reply: Reply, error: BaseException | None) -> None:
         seen = reply is self.reply
         self._forget(reply)
+        if self._opening is not None and self._opening.chat_id == reply.chat_id:
+            self.open(self._opening.chat_id)  # what was read so far ends before the reply does
         if seen:
             self.replied.emit(reply.finished, reply.line(failed=error is not None))
         self._archive.changed.emit()

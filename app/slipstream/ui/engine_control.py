@@ -51,6 +51,7 @@ class EngineControl(QObject):
 
     Attributes:
         changed: the phase, the progress or what is loaded changed.
+        load_began: a model is being loaded; what was told of another one is over.
         loaded_model: a model was loaded and runs.
         fell_back: a FellBack: it loads, but not as asked.
         left_out: an Unfit: a drafter that was meant for the model and cannot draft for it.
@@ -64,6 +65,7 @@ class EngineControl(QObject):
     """
 
     changed = Signal()
+    load_began = Signal()
     loaded_model = Signal()
     fell_back = Signal(object)
     left_out = Signal(object)
@@ -112,6 +114,7 @@ class EngineControl(QObject):
         self._checked = None
         self.wanted = selection
         self._next_load = selection
+        self.load_began.emit()
         self._enter(Phase.LOADING)
         if self._job is not None:
             self._job.cancel()
@@ -207,6 +210,8 @@ class EngineControl(QObject):
             if event is None:
                 self._arrived = True
                 self.last_loaded = selection
+            elif self._next_load is not None:
+                continue  # another model was asked for
             elif isinstance(event, FellBack):
                 self.fell_back.emit(event)
             elif isinstance(event, Unfit):

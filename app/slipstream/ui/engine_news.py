@@ -33,10 +33,9 @@ class EngineNews(QObject):
         self._desk = desk
         self._control = desk.control
         self._trouble: Notice | None = None  # ends with the next load
-        self._loading = False
         self._fall: FellBack | None = None  # the last one of the load that runs
-        self._left_out: Unfit | None = None  # by the load that runs
-        self._control.changed.connect(self._on_changed)
+        self._left_out: list[Unfit] = []  # by the load that runs
+        self._control.load_began.connect(self._on_load_began)
         self._control.loaded_model.connect(self._on_loaded)
         self._control.fell_back.connect(self._on_fell_back)
         self._control.left_out.connect(self._on_left_out)
@@ -50,11 +49,9 @@ class EngineNews(QObject):
         else:
             self._tell_trouble(error, tr("Restart"), self._desk.selection)
 
-    def _on_changed(self) -> None:
-        loading = self._control.phase is Phase.LOADING
-        if loading and not self._loading:
-            self._withdraw()
-        self._loading = loading
+    def _on_load_began(self) -> None:
+        self._withdraw()
+        self._fall, self._left_out = None, []
 
     def _withdraw(self) -> None:
         if self._trouble is not None:
@@ -65,19 +62,17 @@ class EngineNews(QObject):
         self._withdraw()
         if self._fall is not None:
             self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
-        elif self._left_out is not None:
-            self.noticed.emit(Notice(not_used(self._left_out), Level.WARNING))
-        self._fall = self._left_out = None
+        elif self._left_out:
+            self.noticed.emit(Notice(" ".join(map(not_used, self._left_out)), Level.WARNING))
 
     def _on_fell_back(self, event: FellBack) -> None:
         self._fall = event
         self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
 
     def _on_left_out(self, unfit: Unfit) -> None:
-        self._left_out = unfit
+        self._left_out.append(unfit)
 
     def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
-        self._fall = self._left_out = None
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
             self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
         elif self._control.phase is Phase.READY:

@@ -174,6 +174,7 @@ class Header(QWidget):
 
     def _fit(self) -> None:
         """Where there is no room for everything, the context goes first, then part of the name."""
+        self._context.setVisible(bool(self._context.text()))
         room = max(self._look.px(110), round(self.width() * 0.4))
         taken = self._show_name(room)
         if self._excess() > 0:
@@ -204,7 +205,7 @@ class Header(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
         super().resizeEvent(event)
-        self.refresh()
+        self._fit()
 
     def _state(self) -> str:
         if self._control.phase is Phase.LOADING:

@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
@@ -43,15 +43,7 @@ def app_icon() -> QIcon:
 
 def check(look: Look) -> QPixmap:
     """The mark of what is chosen in a menu."""
-    side = look.px(CHECK)
-    picture = _empty(side)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(look.theme.accent_text), side / 8))
-    corners = ((0.16, 0.54), (0.4, 0.78), (0.86, 0.26))
-    painter.drawPolyline([QPointF(x * side, y * side) for x, y in corners])
-    painter.end()
-    return picture
+    return pixmap("check", look.theme.accent_text, look.px(CHECK))
 
 
 def dot(colour: str, size: int) -> QIcon:

@@ -17,6 +17,7 @@ class ModelDesk(QObject):
 
     Attributes:
         offered: ``offer`` is another one.
+        work: the background work.
         control: the engine.
         offer: the models of the user's that can be chosen.
     """
@@ -31,7 +32,7 @@ class ModelDesk(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._work = work
+        self.work = work
         self._settings = settings
         self._search: Job | None = None
         self._titles: dict[str, str] = {}
@@ -86,7 +87,7 @@ class ModelDesk(QObject):
         unseen = tuple(Choice(each, self.title_of(each), each) for each in recent)
         self._offer(Offer(unseen, self.offer.folders))
         folders = self._settings().model_folders
-        self._search = self._work.start(
+        self._search = self.work.start(
             lambda cancel: models.find(recent, folders, cancel), on_values=self._on_found
         )
 

@@ -19,7 +19,6 @@ from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.labels import label
-from slipstream.words import SPECULATION, SPECULATION_MEANS
 
 Report = Callable[[Value], None]
 
@@ -47,9 +46,9 @@ def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
 def _choice(setting: Setting, report: Report, look: Look) -> Editor:
     """A menu of the choices."""
     button = ChoiceButton(tr(setting.label), look)
-    meanings = SPECULATION_MEANS if setting.choices == SPECULATION else {}
     options = [
-        Option(key, tr(title), tr(meanings.get(key, ""))) for key, title in setting.choices.items()
+        Option(key, tr(title), tr(setting.meanings.get(key, "")))
+        for key, title in setting.choices.items()
     ]
     button.show_choices(options, str(setting.default))
     button.chosen.connect(report)

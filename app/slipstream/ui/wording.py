@@ -5,7 +5,7 @@ from slipstream.engine.events import FellBack, ReplyNumbers
 from slipstream.engine.requests import Loaded
 from slipstream.ui.i18n import tr
 from slipstream.weights.names import printable
-from slipstream.words import ENDINGS, SPECULATION, SPECULATION_MEANS, count
+from slipstream.words import ENDINGS, SPECULATION, count
 
 _THIN = "\u202f"  # narrow no-break space, before units
 
@@ -22,12 +22,12 @@ def speed(per_second: float) -> str:
 
 def choice_name(choice: SpecChoice) -> str:
     """What the user can choose: Automatic, Off, or a kind of drafter."""
-    return tr(SPECULATION[choice])
+    return tr(SPECULATION[choice].name)
 
 
 def choice_meaning(choice: SpecChoice) -> str:
     """What that choice is, in a line."""
-    return tr(SPECULATION_MEANS[choice])
+    return tr(SPECULATION[choice].meaning)
 
 
 def mode(spec: SpecConfig) -> str:

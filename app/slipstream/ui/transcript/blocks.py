@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from functools import partial
 
+ACTION = "slipstream:"
+"""How links of our own begin; Markdown cannot make one."""
 LINE_BREAK = "\u2028"
 
 # Characters that end or nest blocks inside a text document, and halves of a character.

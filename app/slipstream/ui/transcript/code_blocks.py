@@ -6,14 +6,23 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from slipstream.ui.i18n import tr
-from slipstream.ui.transcript.blocks import Block, Box, BoxKind, Kind, Run, Style, offsets_of
+from slipstream.ui.transcript.blocks import (
+    ACTION,
+    Block,
+    Box,
+    BoxKind,
+    Kind,
+    Run,
+    Style,
+    offsets_of,
+)
 from slipstream.ui.transcript.colours import chunk_starts, coloured
 from slipstream.ui.transcript.cuts import Inside, Lines, Parsed
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-COPY_CODE = "slipstream:code/"
+COPY_CODE = f"{ACTION}code/"
 
 
 def add_code(parsed: Parsed, lines: Lines, token: Token, around: Block) -> None:
@@ -55,8 +64,13 @@ def add_fence(
     if token.level == 0 and not closed and starts:
         line = first + 1 + starts[-1]
         parsed.cut_inside(fence, lines.at(line), len(parsed.blocks) + starts[-1], line)
-    language = token.info.strip().split(" ")[0].lower()
+    language = language_of(token.info)
     parsed.blocks += _coloured(texts or [""], language, lines, first + 1, around, complete=complete)
+
+
+def language_of(info: str) -> str:
+    """The language that stands after a fence; empty for none."""
+    return info.strip().split(" ")[0].lower()
 
 
 def _texts(token: Token) -> list[str]:

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from math import inf
-from threading import Thread
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
 
+from slipstream.ui.transcript.code_blocks import language_of
 from slipstream.ui.transcript.markdown import is_loaded, warm_up
 from slipstream.ui.transcript.message import Reply
 from slipstream.ui.transcript.page import Page
 from slipstream.ui.transcript.sheet import Sheet
+from slipstream.ui.work import Job, Work
 
 _BUDGET = 0.008  # seconds to read in one slice
 _STEP = 300  # characters that are read at least
 # Characters that are written at once. Less is slower: each time Qt visits all blocks below.
 _ENOUGH = 1000
 _LEAST = 100  # of them, what a message costs however short it is
-_POLL_MS = 5
 
-_LANGUAGE = re.compile(r"^[ >]*(?:```|~~~)(\w+)", re.MULTILINE)
+_FENCE = re.compile(r"^[\s>]*(?:`{3,}|~{3,})([^`\n]+)$", re.MULTILINE)
 
 
 class Filler(QObject):
     """Writes the messages of a chat into its page, in slices that do not stop the window."""
 
-    def __init__(self, page: Page, sheet: Sheet) -> None:
+    def __init__(self, page: Page, sheet: Sheet, work: Work) -> None:
         super().__init__(page)
+        self._work = work
         self._page = page
         self._sheet = sheet
         self._next = QTimer(self, singleShot=True)
         self._next.timeout.connect(self._go_on)
-        self._loading: Thread | None = None
+        self._loading: Job | None = None  # of what reading and colouring need
         self._unread = 0  # the first messages, so many, were not read to their end
         self._unwritten = 0  # characters that were read since the last time any were written
 
@@ -51,26 +51,36 @@ class Filler(QObject):
             return
         # What is on the screen stays there until the page is full: otherwise it would slide down.
         self._page.setUpdatesEnabled(False)
-        if not is_loaded(languages):
-            self._loading = Thread(target=_load, args=(languages,), daemon=True)
-            self._loading.start()
-        self._next.start(0)
+        if is_loaded(languages):
+            self._next.start(0)
+        else:
+            self._load(languages)
 
     def stop(self) -> None:
         """Write no more."""
         self._next.stop()
+        if self._loading is not None:
+            self._loading.cancel()
         self._loading = None
         self._page.setUpdatesEnabled(True)
 
     def _languages(self) -> set[str]:
         replies = (each for each in self._sheet.messages if isinstance(each, Reply))
-        found = (_LANGUAGE.findall(reply.answer.text) for reply in replies)
-        return {name.lower() for names in found for name in names}
+        found = (_FENCE.findall(reply.answer.text) for reply in replies)
+        return {language_of(info) for infos in found for info in infos}
+
+    def _load(self, languages: set[str]) -> None:
+        """Load what reading and colouring need, which takes longer than the window may wait."""
+        job = self._loading = self._work.start(
+            lambda _: warm_up(languages), on_done=lambda: self._on_loaded(job)
+        )
+
+    def _on_loaded(self, job: Job) -> None:
+        if job is self._loading:
+            self._loading = None
+            self._go_on()
 
     def _go_on(self) -> None:
-        if self._loading is not None and self._loading.is_alive():
-            self._next.start(_POLL_MS)
-            return
         if self._unread and self._unwritten < _ENOUGH:
             self._read(_STEP, perf_counter() + _BUDGET)
         else:
@@ -106,9 +116,3 @@ class Filler(QObject):
         if sheet.left:
             sheet.write(sheet.messages[sheet.left - 1])
         self._unwritten = 0
-
-
-def _load(languages: Iterable[str]) -> None:
-    """Load what reading and colouring need. It takes too long for the window's thread."""
-    for _ in warm_up(languages):
-        pass

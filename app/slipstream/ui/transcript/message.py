@@ -9,6 +9,7 @@ from itertools import groupby
 from slipstream.engine.events import Piece, Source
 from slipstream.ui.i18n import tr
 from slipstream.ui.transcript.blocks import (
+    ACTION,
     LINE_BREAK,
     Block,
     Box,
@@ -21,7 +22,6 @@ from slipstream.ui.transcript.blocks import (
 from slipstream.ui.transcript.entries import Entry
 from slipstream.ui.transcript.stream import Stream
 from slipstream.ui.transcript.thought import Thought
-from slipstream.ui.transcript.writer import ACTION
 
 COPY = f"{ACTION}copy"
 REGENERATE = f"{ACTION}regenerate"

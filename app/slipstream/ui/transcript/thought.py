@@ -5,8 +5,16 @@ from __future__ import annotations
 from time import monotonic
 
 from slipstream.ui.i18n import tr
-from slipstream.ui.transcript.blocks import Block, Box, BoxKind, Kind, Run, Style, displayable
-from slipstream.ui.transcript.writer import ACTION
+from slipstream.ui.transcript.blocks import (
+    ACTION,
+    Block,
+    Box,
+    BoxKind,
+    Kind,
+    Run,
+    Style,
+    displayable,
+)
 
 FOLD = f"{ACTION}thought"
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from slipstream.engine.events import Piece
 from slipstream.ui.i18n import tr
 from slipstream.ui.theme import Theme
+from slipstream.ui.transcript.blocks import ACTION
 from slipstream.ui.transcript.code_blocks import COPY_CODE
 from slipstream.ui.transcript.copied_sign import CopiedSign
 from slipstream.ui.transcript.filling import Filler
@@ -27,7 +28,7 @@ from slipstream.ui.transcript.page import Page
 from slipstream.ui.transcript.painting import paint
 from slipstream.ui.transcript.sheet import Sheet
 from slipstream.ui.transcript.thought import FOLD, Thought
-from slipstream.ui.transcript.writer import ACTION
+from slipstream.ui.work import Work
 
 
 class Transcript(Page):
@@ -43,13 +44,13 @@ class Transcript(Page):
     link_activated = Signal(str)
     copied = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, work: Work, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(tr("Conversation"))
         self.anchorClicked.connect(self._on_link)
         self._tint = False
         self._sheet = Sheet(self)
-        self._filler = Filler(self, self._sheet)
+        self._filler = Filler(self, self._sheet, work)
         self._filling = False
         self._copied_sign = CopiedSign(self._sheet, self)
 

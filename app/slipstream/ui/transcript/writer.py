@@ -8,11 +8,9 @@ from itertools import chain
 
 from PySide6.QtGui import QTextCursor, QTextDocument, QTextTable
 
-from slipstream.ui.transcript.blocks import Block, Cell, Kind, Run
+from slipstream.ui.transcript.blocks import ACTION, Block, Cell, Kind, Run
 from slipstream.ui.transcript.entries import Entry, Place, entry_at
 from slipstream.ui.transcript.styles import Styles, column_widths
-
-ACTION = "slipstream:"  # links of our own; Markdown cannot make one
 
 
 class Writer:
