@@ -20,6 +20,7 @@ NUMBERS = ReplyNumbers(
     steps=135,
     by_position=(0.9, 0.5),
 )
+MTP = SpecConfig(DrafterKind.MTP, draft_tokens=3)
 EVENTS: list[ReplyEvent] = [
     Reading(1, 12),
     Piece("Hm.", Source.TARGET, reasoning=True),
@@ -44,13 +45,17 @@ def test_pieces_join_to_the_text_and_thinking_stays_apart() -> None:
 
 def test_the_speed_line() -> None:
     reply = receive(EVENTS, lambda _: None)
-    assert speed_line(reply) == "63.4 tok/s · 214 tokens · first token 0.31 s · 78 % accepted"
+    assert speed_line(reply, MTP) == (
+        "63.4 tok/s · 214 tokens · first token 0.31 s · 78 % accepted · MTP, 3 draft tokens"
+    )
 
 
 def test_the_speed_line_of_a_plain_reply_that_was_stopped() -> None:
     numbers = ReplyNumbers(tokens=1, tokens_per_second=0.0, first_token=1.0)
     reply = receive([Finished("cancelled", numbers)], lambda _: None)
-    assert speed_line(reply) == "0.0 tok/s · 1 token · first token 1.00 s · stopped"
+    assert speed_line(reply, PLAIN) == (
+        "0.0 tok/s · 1 token · first token 1.00 s · no drafter · stopped"
+    )
 
 
 def test_the_document_has_everything_of_the_contract() -> None:

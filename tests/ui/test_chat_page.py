@@ -109,6 +109,18 @@ def test_another_number_of_draft_tokens_restarts_and_keeps_the_chat(
     assert page_text(demo).count("DFlash, 5 draft tokens") == 2
 
 
+def test_another_way_to_speculate_while_a_reply_streams_is_told_as_it_is(
+    demo: Running, until: Until
+) -> None:
+    send(demo, LONG)
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    demo.window.chat.speed.speculation_chosen.emit("dflash", 0)
+    assert "Restarting with DFlash…" in page_text(demo)
+    until(lambda: "Restarted with DFlash, 5 draft tokens." in page_text(demo))
+    assert "It was not restarted" not in page_text(demo)
+    assert demo.window.chat.header.mode.text() == "DFlash · 5 tokens"
+
+
 def test_regenerating_replaces_the_answer(demo: Running, until: Until) -> None:
     say(demo, until, STORY)
     demo.window.chat.transcript.regenerate_requested.emit()

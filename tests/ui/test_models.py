@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say
 from gguf_files import DEMO_DFLASH, write_demo_without_head
 from running_engine import guardians
 from slipstream import paths
+from slipstream.settings import EMBEDDED
 from slipstream.ui import models
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
@@ -196,6 +198,21 @@ def test_a_drafter_that_does_not_work_is_told_and_what_runs_instead(
     assert told[0].endswith("). Trying without a drafter.")
     assert told[1].startswith("Running without a drafter: ")
     assert "dflash-My-Own-3M-Q8_0.gguf" in told[1]
+
+
+def test_an_engine_that_is_none_offers_the_one_that_is_built_in(
+    demo_alone: Running, until: Until
+) -> None:
+    demo = demo_alone
+    demo.preferences.set("engine", sys.executable)
+    demo.window.notices.act()  # Reload now
+    until(lambda: "does not answer as an engine should" in notice(demo))
+    shown = demo.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Use the built-in engine"
+    demo.window.notices.act()
+    until(lambda: ready(demo))
+    assert demo.preferences.values.engine == EMBEDDED
 
 
 def test_a_drafter_that_was_meant_for_the_model_and_is_damaged_is_told(

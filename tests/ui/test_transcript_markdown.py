@@ -204,7 +204,16 @@ def test_a_finished_stream_equals_one_parse_even_with_link_definitions(
     for chunk in chunks(text, cuts):
         stream.feed(chunk)
     stream.finish()
-    assert stream.blocks == parse(displayable(text)).blocks
+    ended = text if text.endswith("\n") else f"{text}\n"
+    assert stream.blocks == parse(displayable(ended)).blocks
+
+
+def test_the_last_line_of_code_is_coloured_once_the_reply_is_complete() -> None:
+    stream = Stream("```python\ndef f():\n    return 1")
+    assert len(stream.blocks[-1].runs) == 1
+    stream.finish()
+    assert stream.blocks[-1].text == "    return 1"
+    assert len(stream.blocks[-1].runs) > 1
 
 
 @examples

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -661,3 +661,23 @@ def test_odd_characters_do_no_harm(transcript: Transcript) -> None:
 def test_it_has_a_name_for_screen_readers(transcript: Transcript) -> None:
     assert transcript.accessibleName() == "Conversation"
     assert transcript.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_a_link_that_was_clicked_is_not_left_selected(transcript: Transcript) -> None:
+    transcript.add_reply("```\nfirst\n```", note=NOTE)
+    place = transcript.document().find("Copy")
+    where = transcript.cursorRect(place).center() - QPoint(6, 0)
+    QTest.mouseClick(transcript.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert "Copied" in transcript.plain_text()
+    assert not transcript.textCursor().hasSelection()
+
+
+def test_every_strip_is_painted_as_it_is_in_the_whole(transcript: Transcript) -> None:
+    """While the user scrolls, only a strip at the edge is painted."""
+    transcript.add_user("Hi")
+    transcript.add_reply("There", note=NOTE)
+    view = transcript.viewport()
+    whole = view.grab().toImage()
+    for top in range(120):
+        strip = QRect(0, top, view.width(), 3)
+        assert view.grab(strip).toImage() == whole.copy(strip), top

@@ -122,10 +122,11 @@ def _reply_once(
 ) -> None:
     events = session.reply([ChatMessage("user", text)], options, cancel)
     reply = receive(events, (lambda _: None) if as_json else Printer(marked=pieces))
-    if as_json and session.loaded is not None:
-        output.print_json(to_json(session.loaded, reply, with_pieces=pieces))
-    else:
+    loaded = session.loaded
+    if loaded is not None and as_json:
+        output.print_json(to_json(loaded, reply, with_pieces=pieces))
+    elif loaded is not None:
         output.write("\n")
-        output.say(speed_line(reply), style="dim")
+        output.say(speed_line(reply, loaded.spec), style="dim")
     if reply.finish == "cancelled":
         raise typer.Exit(130)

@@ -1,6 +1,7 @@
 """A conversation on the terminal."""
 
 import contextlib
+import re
 
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.cli import interrupt, output
@@ -15,6 +16,8 @@ with contextlib.suppress(ImportError):
     import readline  # noqa: F401 - makes input() edit lines and remember them; not on Windows
 
 _PROMPT = "> "
+_UNKNOWN_COMMAND = re.compile(r"/[a-z]+( \S+)?")
+"""What people type who expect one; a path has a second slash."""
 
 
 def converse(
@@ -56,7 +59,12 @@ def _ask() -> str | None:
         except KeyboardInterrupt:
             output.say("\n/quit or Ctrl+D ends the conversation.", style="dim")
             continue
-        return None if text.strip() == "/quit" else text
+        command = text.strip()
+        if command == "/quit":
+            return None
+        if not _UNKNOWN_COMMAND.fullmatch(command):
+            return text
+        output.say(f"There is no command {command}. /quit or Ctrl+D ends the conversation.")
 
 
 def _answer(
@@ -69,5 +77,6 @@ def _answer(
 ) -> str:
     reply = receive(session.reply(messages, options, cancel), Printer(marked=marked))
     output.write("\n")
-    output.say(speed_line(reply), style="dim")
+    if session.loaded is not None:
+        output.say(speed_line(reply, session.loaded.spec), style="dim")
     return reply.text

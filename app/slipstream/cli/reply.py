@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from slipstream.cli import output
+from slipstream.drafters.kinds import SpecConfig
 from slipstream.engine.events import Finished, Piece, ReplyEvent, ReplyNumbers, Source
 from slipstream.engine.requests import Loaded
+from slipstream.words import ENDINGS, SPECULATION
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Printer:
             output.write(piece.text)
 
 
-def speed_line(reply: Reply) -> str:
-    """63.4 tok/s · 214 tokens · first token 0.31 s · 78 % accepted."""
+def speed_line(reply: Reply, spec: SpecConfig) -> str:
+    """63.4 tok/s · 214 tokens · first token 0.31 s · 78 % accepted · MTP, 3 draft tokens."""
     numbers = reply.numbers
     parts = [
         f"{numbers.tokens_per_second:.1f} tok/s",
@@ -75,10 +77,20 @@ def speed_line(reply: Reply) -> str:
     ]
     if numbers.acceptance is not None:
         parts.append(f"{numbers.acceptance:.0%} accepted".replace("%", " %"))
-    ending = {"cancelled": "stopped", "length": "token limit or context reached"}
-    if reply.finish in ending:
-        parts.append(ending[reply.finish])
+    parts.append(_mode(spec, numbers))
+    if reply.finish in ENDINGS:
+        parts.append(ENDINGS[reply.finish])
     return " · ".join(parts)
+
+
+def _mode(spec: SpecConfig, numbers: ReplyNumbers) -> str:
+    """How it was speculated."""
+    if spec.kind is None:
+        return "no drafter"
+    name = SPECULATION[spec.kind].name
+    if not numbers.drafted:
+        return f"{name}, nothing drafted"
+    return f"{name}, {spec.draft_tokens} draft token{'s' * (spec.draft_tokens != 1)}"
 
 
 def to_json(loaded: Loaded, reply: Reply, *, with_pieces: bool) -> dict[str, object]:

@@ -28,6 +28,11 @@ DRAFTER_TROUBLE = frozenset(
 )
 """Failures of a launch with a drafter after which the same launch may work with less of one."""
 
+ENGINE_PROBLEMS = frozenset(
+    {"engine_missing", "illegal_instruction", "missing_library", "not_an_engine", "not_executable"}
+)
+"""Failures that are the engine's own, whatever it is to run."""
+
 _MIB = 1 << 20
 _SHOWN_LINES = 5
 
@@ -65,8 +70,9 @@ _WORDS = {
     ),
     "port_taken": _Words("Another program took the engine's network port.", "Try again."),
     "engine_killed": _Words(
-        "The engine was ended from outside, most likely because memory ran out.",
-        "Close other programs, or choose a smaller model.",
+        "The engine was ended from outside: by a person or a program, or by the system because"
+        " memory ran out.",
+        "Try again; if it happens again, close other programs or choose a smaller model.",
     ),
     "guardian_ended": _Words(
         "The helper process that watches over the engine was ended from outside, and the engine"

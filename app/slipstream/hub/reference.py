@@ -45,7 +45,7 @@ def resolve(text: str) -> Path:
         "not_found",
         f"There is no model at {text}.",
         facts={"path": text},
-        action="Check the path, or try the demo model.",
+        action="Check the path. The model that comes with the app is called demo.",
     )
 
 

@@ -131,7 +131,7 @@ class ChatPage(QWidget):
             self.speed.show_loaded(self._control.loaded)
         elif self._control.phase is not Phase.LOADING:
             self.speed.show_loaded(None, self._desk.selection.spec)
-        if self._restart is not None and self._control.phase is not Phase.LOADING:
+        if self._restart is not None and not self._control.changing:
             self._on_restart_ended(self._restart)
 
     def _on_restart_ended(self, wanted: Selection) -> None:
@@ -226,6 +226,8 @@ class ChatPage(QWidget):
         self._refresh_busy()
 
     def _show_used(self, numbers: ReplyNumbers) -> None:
+        if not numbers.tokens:
+            return  # it was stopped before the whole prompt was counted
         self._used = numbers.prompt_tokens + numbers.tokens
         self._refresh_context()
 

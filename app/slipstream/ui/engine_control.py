@@ -99,16 +99,23 @@ class EngineControl(QObject):
         if self._active is None:
             self._load_now(selection)
             return
-        self._checked = selection
+        self._checked = self.wanted = selection
         self._work.start(
             lambda _cancel: _check(selection),
             on_done=lambda: self._on_checked(selection),
-            on_error=lambda error: self.load_failed.emit(selection, error),
+            on_error=lambda error: self._on_check_failed(selection, error),
         )
 
     def _on_checked(self, selection: Selection) -> None:
         if self._checked is selection:
             self._load_now(selection)
+
+    def _on_check_failed(self, selection: Selection, error: BaseException) -> None:
+        if self._checked is selection:
+            self._checked = None
+            self.wanted = self.last_loaded
+            self.changed.emit()
+        self.load_failed.emit(selection, error)
 
     def _load_now(self, selection: Selection) -> None:
         self._checked = None
@@ -148,6 +155,11 @@ class EngineControl(QObject):
             self._session.stop()
 
     @property
+    def changing(self) -> bool:
+        """Whether another model, or another way to run it, was asked for and does not run yet."""
+        return self._checked is not None or self.phase is Phase.LOADING
+
+    @property
     def _alive(self) -> bool:
         alive = (EngineState.READY, EngineState.BUSY)
         return self._session is not None and self._session.state in alive
@@ -157,7 +169,7 @@ class EngineControl(QObject):
         self.progress = progress
         self.loaded = self._session.loaded if self._session is not None and self._alive else None
         if phase is Phase.READY:
-            self.wanted = self.last_loaded
+            self.wanted = self._checked or self.last_loaded
             self._watch.start()
         else:
             self._watch.stop()

@@ -7,12 +7,15 @@ from PySide6.QtCore import QObject, Signal
 
 from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import FellBack
+from slipstream.engine.failures import ENGINE_PROBLEMS
 from slipstream.errors import SlipstreamError
+from slipstream.settings import EMBEDDED
 from slipstream.ui import models
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.i18n import tr
 from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.models import Selection
+from slipstream.ui.preferences import Preferences
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
 from slipstream.ui.wording import attempt_that_works, next_attempt, not_used
 
@@ -28,8 +31,11 @@ class EngineNews(QObject):
     noticed = Signal(object)
     withdrawn = Signal(object)
 
-    def __init__(self, desk: ModelDesk, parent: QObject | None = None) -> None:
+    def __init__(
+        self, desk: ModelDesk, preferences: Preferences, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
+        self._preferences = preferences
         self._desk = desk
         self._control = desk.control
         self._trouble: Notice | None = None  # ends with the next load
@@ -75,6 +81,9 @@ class EngineNews(QObject):
     def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
             self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
+        elif isinstance(error, SlipstreamError) and error.code in ENGINE_PROBLEMS:
+            button = tr("Use the built-in engine")
+            self._tell(notice_of(error, button=button, act=partial(self._build_in, failed)))
         elif self._control.phase is Phase.READY:
             self._tell(notice_of(error))
         else:
@@ -82,6 +91,15 @@ class EngineNews(QObject):
             back = back if back.ref else Selection(models.DEMO)
             title = self._desk.title_of(back.ref)
             self._tell_trouble(error, tr("Back to {model}").format(model=title), back)
+
+    def _build_in(self, wanted: Selection) -> None:
+        """Go back to the engine that comes with the app, and load what was asked for."""
+        try:
+            self._preferences.set("engine", EMBEDDED)
+        except SlipstreamError as error:
+            self._tell(notice_of(error))
+            return
+        self._control.load(wanted)
 
     def _on_died(self, error: BaseException) -> None:
         if self._control.phase is Phase.FAILED:  # otherwise it is started again already

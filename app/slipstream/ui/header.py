@@ -183,6 +183,7 @@ class Header(QWidget):
             self._show_name(max(self._look.px(40), taken - self._excess()))
 
     def _excess(self) -> int:
+        self._row.invalidate()  # what was just hidden or renamed counts as it is now
         return self._row.minimumSize().width() - self.width()
 
     def _show_name(self, room: int) -> int:

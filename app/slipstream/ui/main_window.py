@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(look)
         self.notices = NoticeBar(look)
         self.chat = ChatPage(look, desk, self.conversation)
-        self.news = EngineNews(desk, self)
+        self.news = EngineNews(desk, preferences, self)
         self._chats = ChatList(archive, self.conversation, self.sidebar, self)
         self._pages = QStackedWidget()
         self._lay_out()
@@ -132,6 +132,13 @@ class MainWindow(QMainWindow):
         """Start a chat."""
         self.conversation.start_new()
         self.show_page("chat")
+
+    def _on_page_chosen(self, name: str) -> None:
+        """Choosing the chat while it is shown brings its list back."""
+        if name == "chat" and self._pages.currentWidget() is self.chat:
+            self._speed_first = False
+            self.state = replace(self.state, sidebar=True)
+        self.show_page(name)
 
     def _toggle_sidebar(self) -> None:
         self._speed_first = False
@@ -202,7 +209,7 @@ class MainWindow(QMainWindow):
         self.chat.header.show_speed(panel)
 
     def _connect(self) -> None:
-        self.rail.chosen.connect(self.show_page)
+        self.rail.chosen.connect(self._on_page_chosen)
         self.sidebar.new_chat.connect(self.new_chat)
         self._chats.opened.connect(lambda: self.show_page("chat"))
         self._chats.noticed.connect(self.show_notice)

@@ -46,6 +46,7 @@ class SpeedPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self._title = label("", "small")
         self._now = label("–", "big")
         self._now.setFont(tabular(self._now.font()))
         self._curve = Sparkline(look)
@@ -93,6 +94,7 @@ class SpeedPanel(QScrollArea):
         """Show no numbers, for a chat without replies."""
         self._curve.clear()
         self._show(None)
+        self._title.setText(tr("Speed now"))
 
     def begin_reply(self) -> None:
         """A new reply starts: the curve starts anew."""
@@ -102,10 +104,12 @@ class SpeedPanel(QScrollArea):
         """Show the numbers while a reply runs."""
         self._curve.add(numbers.speed_now)
         self._show(numbers, numbers.speed_now)
+        self._title.setText(tr("Speed now"))
 
     def show_final(self, numbers: ReplyNumbers) -> None:
         """Show the numbers of a finished reply."""
         self._show(numbers, numbers.tokens_per_second)
+        self._title.setText(tr("Speed of the last reply"))
 
     def show_loaded(self, loaded: Loaded | None, wanted: SpecChoice = "auto") -> None:
         """Show how the loaded model speculates.
@@ -176,7 +180,7 @@ class SpeedPanel(QScrollArea):
         column = QVBoxLayout(panel)
         column.setContentsMargins(18, 18, 18, 18)
         column.setSpacing(4)
-        column.addWidget(label(tr("Speed now"), "small"))
+        column.addWidget(self._title)
         big = QHBoxLayout()
         big.setSpacing(8)
         big.addWidget(self._now, 0, Qt.AlignmentFlag.AlignBaseline)

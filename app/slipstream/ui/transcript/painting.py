@@ -75,7 +75,7 @@ def _entries_from(
 ) -> Iterator[tuple[Message, Entry]]:
     """The entries from the one before the position on: a box that starts above is not cut off."""
     start = bisect_right(messages, position, written, key=lambda m: m.entries[0].first.position())
-    for number in range(max(start - 1, written), len(messages)):
+    for number in range(max(start - 2, written), len(messages)):
         entries = messages[number].entries
         at = bisect_right(entries, position, key=lambda each: each.first.position())
         for index in range(max(at - 2, 0), len(entries)):

@@ -74,8 +74,12 @@ class Stream:
         Returns: whether final ones may have changed.
         """
         if self._has_references:
-            self.blocks = parse(displayable(self.text)).blocks
+            self.blocks = parse(_ended(displayable(self.text))).blocks
             self.final = len(self.blocks)
+        elif self._rest:
+            # A line of code that is still written is not coloured; with its end it is.
+            parsed = parse(_ended(self._rest), self._cut, self._references, self._inside)
+            self.blocks[self.final :] = parsed.blocks
         return self._has_references
 
     def _freeze(self, parsed: Parsed, complete: int) -> None:
@@ -91,6 +95,11 @@ class Stream:
         self._rest = self._rest[cut.end - self._cut :]
         self._cut = cut.end
         self._inside = parsed.inside if parsed.inner_cut else None
+
+
+def _ended(text: str) -> str:
+    """The text with the end of its last line."""
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _last_cut(parsed: Parsed, complete: int) -> Cut | None:

@@ -240,6 +240,10 @@ class Transcript(Page):
             self._copy(message.code(action.removeprefix(COPY_CODE)), message, action)
 
     def _copy(self, text: str, reply: Reply, address: str) -> None:
+        cursor = self.textCursor()
+        if cursor.charFormat().isAnchor():  # Qt selects a link that is chosen
+            cursor.clearSelection()
+            self.setTextCursor(cursor)
         QGuiApplication.clipboard().setText(text)
         self._copied_sign.show(reply, address)
         self.copied.emit(text)
