@@ -3,6 +3,8 @@
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -207,6 +209,40 @@ def test_two_apps_saving_at_once_lose_nothing(file: Path) -> None:
     assert [app.exitcode for app in apps] == [0, 0]
     assert settings.load() == settings.LoadResult(Settings(threads=60, draft_tokens=60))
     assert {item.name for item in file.parent.iterdir()} == {"settings.json", ".settings.json.lock"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are no files there")
+def test_a_pipe_in_place_of_the_file_does_not_hang(file: Path) -> None:
+    os.mkfifo(file)
+    loaded = settings.load()
+    assert loaded.settings == Settings()
+    assert "not a file" in loaded.notices[0]
+    with pytest.raises(SlipstreamError):
+        settings.save({"theme": "dark"})
+
+
+_HOLD_THE_LOCK = """
+import sys
+from slipstream.settings import file
+from pathlib import Path
+with file._locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_an_app_that_never_lets_go_of_the_lock_is_not_waited_for(file: Path) -> None:
+    file.write_text("{oops")
+    command = [sys.executable, "-c", _HOLD_THE_LOCK, str(file)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "locked\n"
+        assert settings.load().settings == Settings()
+        with pytest.raises(SlipstreamError) as caught:
+            settings.save({"theme": "dark"})
+        assert caught.value.facts["reason"] == "another program keeps them locked"
+        other.communicate("")
 
 
 _json = st.recursive(

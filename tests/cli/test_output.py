@@ -18,6 +18,12 @@ def test_a_model_cannot_drive_the_terminal(text: str) -> None:
     assert not any(ord(char) < 32 and char not in "\n\t" for char in shown)
     assert "\x7f" not in shown
     assert "\x9b" not in shown
+    assert "\u202e" not in shown
+
+
+def test_a_name_cannot_turn_round_what_follows_it() -> None:
+    assert output.harmless("a\u202efugg.exe") == "afugg.exe"
+    assert output.harmless("\u200fשלום") == "\u200fשלום"
 
 
 ERROR = SlipstreamError(

@@ -103,6 +103,7 @@ def test_other_files_are_named_for_what_they_are(
     [
         ({"qwen3.block_count": 0}, "0 layers"),
         ({"qwen3.block_count": 2**31 - 1}, "2,147,483,647 layers"),
+        ({"qwen3.ssm.inner_size": 13_041_728}, "13,041,728 values wide"),
         ({"qwen3.nextn_predict_layers": 7}, "an MTP head of 7 layers"),
         ({"qwen3.context_length": 0}, "a context of 0 tokens"),
         ({"qwen3.context_length": 1}, "a context of 1 tokens"),

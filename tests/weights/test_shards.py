@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from gguf_files import DEMO_SMALL, TOKENS, write_gguf
+from gguf_files import DEMO_SMALL, TOKENS, write_gguf, write_target
 from slipstream.errors import SlipstreamError
 from slipstream.weights.header import read_header
 from slipstream.weights.shards import missing_shards, read_model, shards, size_of
@@ -56,3 +56,9 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         read_model(paths[0])
     assert caught.value.code == "missing_shard"
     assert paths[1].name in str(caught.value.facts["missing"])
+
+
+def test_a_number_of_shards_that_no_model_has_is_only_a_name(tmp_path: Path) -> None:
+    file = write_target(tmp_path / "m-00001-of-99999.gguf")
+    assert shards(file) == (file,)
+    assert read_model(file).layers

@@ -66,6 +66,9 @@ class _Stream(io.TextIOWrapper):
         return 0  # what is said beside the results may get lost
 
 
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Embeddings and overrides of the writing direction; marks of a direction are harmless."""
+
 errors = Console(stderr=True, highlight=False)
 
 _C1_CONTROLS = re.compile("[\x7f-\x9f]")
@@ -137,5 +140,10 @@ def plain(text: str, style: str | None = None) -> Text:
 
 
 def harmless(text: str) -> str:
-    """Without control characters, with which a model or a file could drive the terminal."""
-    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")
+    """Without the characters with which a model or a file could drive the terminal, or turn round
+    what stands behind them."""
+    return "".join(
+        char
+        for char in text
+        if char in "\n\t" or not (char in _TURNS or unicodedata.category(char) == "Cc")
+    )

@@ -23,6 +23,14 @@ _DRAFTERS = {
     FileRole.EAGLE3: "an EAGLE-3 drafter",
     FileRole.FORK_DRAFTER: "a drafter for a modified llama.cpp",
 }
+_WIDTHS = (
+    "attention.key_length",
+    "attention.value_length",
+    "embedding_length",
+    "ssm.inner_size",
+    "ssm.state_size",
+)
+"""Numbers that are a dimension of some tensor; memory for them is taken before that is checked."""
 _OTHERS = {
     FileRole.PROJECTOR: ("a projector, which lets a model read images", "Open its model instead."),
     FileRole.IMATRIX: ("a table used to make quantizations", "Choose a model file."),
@@ -99,6 +107,8 @@ def _refuse_unusable_name(path: Path) -> None:
 def _refuse_impossible(header: Header) -> None:
     """Refuse numbers that would crash the engine instead of being refused by it."""
     layers, context = header.number("block_count"), header.number("context_length")
+    widest = max((size for tensor in header.tensors for size in tensor.shape), default=0)
+    wide = max((header.number(name) or 0 for name in _WIDTHS), default=0)
     head = header.number("nextn_predict_layers") or 0
     problem = None
     if layers is not None and not 1 <= layers <= len(header.tensors):
@@ -107,6 +117,8 @@ def _refuse_impossible(header: Header) -> None:
         problem = f"it claims to have an MTP head of {head:,} layers"
     elif context is not None and context < 2:
         problem = f"it claims to have a context of {context} tokens"
+    elif wide > widest:
+        problem = f"it claims to be {wide:,} values wide, and its widest tensor has {widest:,}"
     if problem:
         raise SlipstreamError(
             "damaged_file",

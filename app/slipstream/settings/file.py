@@ -6,14 +6,16 @@ undo each other's changes and keys of a newer version survive.
 """
 
 import contextlib
+import errno
 import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from slipstream import paths
 from slipstream.errors import SlipstreamError
@@ -23,6 +25,9 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+_PATIENCE = 2.0
+"""Seconds that another app's saving is waited for."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ def _read(file: Path) -> tuple[dict[str, object], list[str]]:
 
     Raises: OSError, if there is a file that cannot be read.
     """
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, "it is not a file", str(file))
     try:
         content = json.loads(file.read_bytes())
     except FileNotFoundError:
@@ -165,18 +172,35 @@ def _write(file: Path, values: Mapping[str, object]) -> None:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Keep other apps from saving in between; the system lets go when a process ends."""
+    """Keep other apps from saving in between; the system lets go when a process ends.
+
+    Raises: OSError, if another one does not let go.
+    """
     name = file.with_name(f".{file.name}.lock")
     paths.make_private(name)
+    deadline = time.monotonic() + _PATIENCE
     with name.open("ab") as lock:
-        if sys.platform == "win32":
-            lock.seek(0)
-            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
-            try:
-                yield
-            finally:
+        while not _try_lock(lock):
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, "another program keeps them locked", str(file))
+            time.sleep(0.02)
+        try:
+            yield
+        finally:
+            if sys.platform == "win32":
                 lock.seek(0)
                 msvcrt.locking(lock.fileno(), msvcrt.LK_UNLCK, 1)
+
+
+def _try_lock(lock: IO[bytes]) -> bool:
+    try:
+        if sys.platform == "win32":
+            lock.seek(0)
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            raise
+        return False
+    return True

@@ -19,6 +19,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _SHARD = re.compile(r"-(?P<number>\d{5})-of-(?P<total>\d{5})$")
+_MOST_SHARDS = 1000
+"""The largest known sets have some 200 files; of a number beyond, the name is only a name."""
 _NO_NAME = re.compile(r"(?:sha256-?)?[0-9a-f]{16,}|(?:ggml-)?model|gguf|", re.IGNORECASE)
 
 # fmt: off
@@ -73,7 +75,7 @@ def shard_of(name: str) -> Shard | None:
     if not match:
         return None
     number, total = int(match["number"]), int(match["total"])
-    if not 1 <= number <= total:
+    if not 1 <= number <= total <= _MOST_SHARDS:
         return None
     return Shard(_without_suffix(name)[: match.start()], number, total)
 

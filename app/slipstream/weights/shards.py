@@ -43,7 +43,8 @@ def read_model(path: Path) -> Header:
     if missing:
         raise SlipstreamError(
             "missing_shard",
-            f"{len(missing)} of the {len(files)} files of this model are missing.",
+            f"This model has {len(files)} files, and {len(missing)} of them "
+            f"{'is' if len(missing) == 1 else 'are'} missing.",
             facts={"missing": ", ".join(file.name for file in missing[:8]), "of": len(files)},
             action="Download the missing files into the same folder.",
         )
