@@ -40,6 +40,7 @@ _LABELS = {
     "engine_message": "The engine says",
     "file_bytes": "Size of the file",
     "free": "Free now",
+    "http_status": "HTTP status",
     "of": "Files in all",
     "path": "File",
     "prompt_tokens": "Tokens of the conversation",

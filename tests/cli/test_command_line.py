@@ -1,12 +1,19 @@
 """Every verb ends with the right exit code and says what went wrong in the right place."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import typer
 
 from command_line import Ended
-from slipstream.cli import app as command_line
+from slipstream.cli import interrupt, verbs
 
 
 def test_help_names_the_verbs(slipstream: Callable[..., Ended]) -> None:
@@ -70,9 +77,9 @@ def _broken() -> None:
 def test_a_bug_is_one_sentence_with_the_details_in_the_log(
     verb: Callable[..., Ended], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commands = command_line.app.registered_commands
-    monkeypatch.setattr(command_line.app, "registered_commands", list(commands))
-    command_line.app.command("broken")(_broken)
+    commands = verbs.app.registered_commands
+    monkeypatch.setattr(verbs.app, "registered_commands", list(commands))
+    verbs.app.command("broken")(_broken)
     ended = verb("broken")
     assert (ended.code, ended.out) == (1, "")
     assert "bug in Slipstream (ZeroDivisionError: seven by nothing)" in ended.err
@@ -87,7 +94,7 @@ def test_a_bug_is_told_also_where_there_can_be_no_log(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "file"))
-    error = command_line._bug(ZeroDivisionError("seven by nothing"))
+    error = verbs._bug(ZeroDivisionError("seven by nothing"))
     assert error.code == "bug"
     assert error.facts == {"log_file": None}
     assert capsys.readouterr().err == ""
@@ -113,3 +120,62 @@ def test_a_damaged_file_of_settings_is_told_and_the_chat_goes_on(
     assert (ended.code, ended.document["tokens"]) == (0, 2)
     reset, *_ = ended.err.splitlines()
     assert "settings.json.bak" in reset
+
+
+_INTERRUPTED_AT_IMPORT = """
+import os, signal, sys
+from slipstream.__main__ import main
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == %r:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except BaseException:
+                pass  # as careless modules do
+        return None
+
+sys.meta_path.insert(0, Finder())
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("module", ["typer", "rich.text", "slipstream.engine.session"])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_ctrl_c_is_heeded_while_the_command_line_is_still_imported(
+    environment: dict[str, str], module: str, as_json: bool
+) -> None:
+    arguments = ["chat", "demo", "-p", "hi", *(["--json"] if as_json else [])]
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED_AT_IMPORT % module, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (interrupt.EXIT_CODE, "")
+    if as_json:
+        assert json.loads(done.stdout) == {"error": interrupt.stopped().to_json()}
+    else:
+        assert done.stdout == ""
+
+
+def test_after_the_start_ctrl_c_lets_a_verb_end_well(
+    verb: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended_well = []
+
+    def pressed(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            ended_well.append(True)
+
+    monkeypatch.setattr(verbs.app, "registered_commands", list(verbs.app.registered_commands))
+    verbs.app.command("pressed")(pressed)
+    ended = verb("pressed")
+    assert (ended.code, ended.out, ended_well) == (interrupt.EXIT_CODE, "", [True])
+    ended = verb("pressed", "--json")
+    assert (ended.code, ended.error) == (interrupt.EXIT_CODE, interrupt.stopped().to_json())

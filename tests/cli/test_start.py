@@ -60,7 +60,7 @@ def test_the_window_starts_without_the_command_line_and_the_other_way_round(
         "import sys; import slipstream.ui.app; "
         "print([m for m in ('typer', 'rich', 'slipstream.engine.session') if m in sys.modules])"
     )
-    other = "import sys; import slipstream.cli.app; print('PySide6' in sys.modules)"
+    other = "import sys; import slipstream.cli.verbs; print('PySide6' in sys.modules)"
     for code, expected in ((script, "[]"), (other, "False")):
         done = subprocess.run(
             [sys.executable, "-c", code],

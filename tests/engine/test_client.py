@@ -191,7 +191,7 @@ def test_a_wrong_key_is_refused(running: RunningEngine) -> None:
     with pytest.raises(SlipstreamError) as caught:
         list(EngineClient(running.address, "wrong").chat(say("Hello"), GREEDY, CancelToken()))
     assert caught.value.code == "engine_refused"
-    assert caught.value.facts["status"] == 401
+    assert caught.value.facts["http_status"] == 401
 
 
 def test_cancel_between_chunks_stops_the_engine(client: EngineClient) -> None:

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine.config import LaunchConfig
-from slipstream.engine.failures import DRAFTER_TROUBLE, engine_problem, name_exit, name_failure
+from slipstream.engine.failures import (
+    DRAFTER_TROUBLE,
+    drafter_refused,
+    engine_problem,
+    name_exit,
+    name_failure,
+)
 
 PLAIN = LaunchConfig(Path("m.gguf"), 4096)
 DRAFTED = LaunchConfig(Path("m.gguf"), 4096, SpecConfig(DrafterKind.DFLASH, Path("d.gguf"), 5))
@@ -167,6 +173,30 @@ def test_the_binary_itself_has_problems_too() -> None:
     assert "/x/llama-server" in engine_problem("engine_missing", Path("/x/llama-server")).message
     assert name_exit(3, ["?"], Path("x")).code == "not_an_engine"
     assert name_exit(128 + signal.SIGSEGV, [], Path("x")).code == "engine_crashed"
+
+
+@pytest.mark.parametrize("status", [3, -9, *(128 + n for n in (signal.SIGSEGV, signal.SIGKILL))])
+def test_an_engine_that_ends_when_it_is_asked_is_one_to_be_replaced(status: int) -> None:
+    damaged = "E llama_model_load: error loading model: missing tensor 'output_norm.weight'"
+    for problem in (
+        name_exit(status, [damaged], Path("/x")),
+        engine_problem("engine_hung", Path("/x")),
+    ):
+        assert problem.message.startswith("/x ")
+        assert problem.action == "Choose another engine in Settings."
+
+
+def test_names_stand_in_sentences_as_sentences_are_written() -> None:
+    inside = LaunchConfig(Path("m.gguf"), 4096, SpecConfig(DrafterKind.MTP, None, 3))
+    mismatch = ["E srv load_model: failed to initialize speculative decoding context: x"]
+    assert drafter_refused([], inside).message == (
+        "The engine does not use the drafter inside the model."
+    )
+    assert drafter_refused([], DRAFTED).message == "The engine does not use the drafter d.gguf."
+    assert name_failure(1, mismatch, inside).message == (
+        "The drafter inside the model does not fit m.gguf."
+    )
+    assert name_failure(126, [], PLAIN).message == "The engine cannot be run on this computer."
 
 
 @given(st.none() | st.integers(-100, 1 << 32), st.lists(st.text()))

@@ -8,6 +8,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,6 +117,51 @@ def test_the_lines_are_also_written_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "engine.log"
     tail = tail_of(b"a\nb\n", file=logging.FileHandler(file))
     assert file.read_text().splitlines() == list(tail.lines)
+
+
+class Failing(logging.Handler):
+    """A log file that fails, from the ``nth`` line on or when it is closed."""
+
+    def __init__(self, nth: int) -> None:
+        super().__init__()
+        self.left = nth
+
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(28, "No space left on device")
+
+    def close(self) -> None:
+        super().close()
+        raise OSError(28, "No space left on device")
+
+
+class Full(logging.FileHandler):
+    """A file on a full disk."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        pass
+
+
+@pytest.mark.parametrize("nth", [0, 1, 99])
+def test_a_log_file_that_fails_stops_neither_the_reader_nor_the_news_of_the_end(nth: int) -> None:
+    assert_read_to_its_end(Failing(nth))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file of Linux")
+def test_a_full_disk_stops_neither_the_reader_nor_the_news_of_the_end() -> None:
+    assert_read_to_its_end(Full("/dev/full"))
+
+
+def assert_read_to_its_end(file: logging.Handler) -> None:
+    ended = threading.Event()
+    reading, writing = os.pipe()
+    tail = LogTail(os.fdopen(reading, "rb", buffering=0), file, ended.set)
+    os.write(writing, b"a\nb\nc\n")
+    os.close(writing)
+    assert tail.join(5)
+    assert ended.is_set()
+    assert tail.lines == ("a", "b", "c")
 
 
 def test_the_end_is_told() -> None:

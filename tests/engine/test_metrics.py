@@ -57,3 +57,8 @@ def test_difference_counts_only_what_was_added() -> None:
     before = SpecCounters(19, 57, 53, (19, 18, 16))
     after = SpecCounters(21, 63, 54, (20, 18, 16))
     assert after.since(before) == SpecCounters(2, 6, 1, (1, 0, 0))
+
+
+def test_an_engine_whose_counters_shrink_is_no_bug() -> None:
+    before, after = SpecCounters(5, 15, 9, (5, 3, 1)), SpecCounters(6, 16, 10, (6,))
+    assert after.since(before).by_position == (1,)

@@ -20,6 +20,7 @@ from running_engine import guardians
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine import process as process_module
+from slipstream.engine import readiness
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.events import EngineState, StateChanged
 from slipstream.engine.failures import DRAFTER_TROUBLE
@@ -242,6 +243,55 @@ def test_an_engine_that_answers_garbage_is_named(
 ) -> None:
     drafting = replace(launch, spec=SpecConfig(DrafterKind.MTP, None, 3))
     assert failure_of(EngineProcess(posing_as(SERVES % answer), drafting)).code == "not_an_engine"
+
+
+NO_HTTP = """
+import socket
+port = int(sys.argv[sys.argv.index("--port") + 1])
+with socket.create_server(("127.0.0.1", port)) as server:
+    while True:
+        connection, _ = server.accept()
+        connection.recv(65536)
+        %s
+        connection.close()
+"""
+NO_HEALTH = SERVES.replace('self.path == "/health"', "False")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        NO_HTTP % r"connection.sendall(b'\0garbage\r\n\r\n' * 3)",
+        NO_HTTP % "pass",
+        NO_HTTP % r"connection.sendall(b'HTTP/1.1 200 OK\r\n\r\n' + b'x' * (5 << 20))",
+        NO_HEALTH % b"",
+    ],
+    ids=["garbage", "nothing", "endless", "refuses"],
+)
+def test_a_port_that_speaks_nonsense_is_named_soon(
+    posing_as: Posing, launch: LaunchConfig, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    monkeypatch.setattr(readiness, "ODD_SECONDS", 0.3)
+    failure = failure_of(EngineProcess(posing_as(body), launch))
+    assert failure.code == "not_an_engine"
+    assert failure.action == "Choose another engine in Settings."
+
+
+def test_a_flood_of_lines_cannot_extend_the_start_of_a_small_model(demo: Path) -> None:
+    limit = Patience()
+    reading = demo.stat().st_size / limit.bytes_per_second
+    assert limit.silence + limit.most * reading < 65
+
+
+def test_a_flood_ends_when_the_time_for_the_file_is_over(
+    posing_as: Posing, launch: LaunchConfig
+) -> None:
+    flood = posing_as("while True: print('busy ' * 50, flush=True)")
+    patience = Patience(silence=1.0, most=2.0)
+    started = time.monotonic()
+    assert failure_of(EngineProcess(flood, launch, patience)).code == "engine_hung"
+    # Not ten times the silence; ending the engine takes its time, too.
+    assert time.monotonic() - started < 8
 
 
 def test_without_a_folder_for_logs_it_starts_all_the_same(

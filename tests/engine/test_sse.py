@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -17,12 +18,15 @@ from slipstream.engine.requests import ChatMessage, ReplyOptions
 from slipstream.errors import SlipstreamError
 
 PING = ":\n\n"
+EVENTS = {"Content-Type": "text/event-stream"}
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every request with ``pieces``, each in an HTTP chunk of its own."""
+    """Answers every request with ``pieces``, each in an HTTP chunk of its own, and ``headers``."""
 
     pieces: list[bytes]
+    http_status = 200
+    headers: ClassVar[dict[str, str]] = {}
     hold: threading.Event
 
 
@@ -32,8 +36,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_response(self.server.http_status)
+        for name, value in {**EVENTS, **self.server.headers}.items():
+            self.send_header(name, value)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         with contextlib.suppress(ConnectionError):
@@ -104,7 +109,65 @@ def test_an_error_inside_the_stream_is_the_engines_refusal(
     with pytest.raises(SlipstreamError) as caught:
         ask(client)
     assert caught.value.code == "engine_refused"
-    assert caught.value.facts == {"engine_message": "Compute error.", "status": 500}
+    assert caught.value.facts == {"engine_message": "Compute error.", "http_status": 500}
+
+
+def test_an_event_without_end_is_named(server: Server, client: EngineClient) -> None:
+    server.pieces = [b"data: ", *[b"x" * (1 << 20)] * 8]
+    server.hold.clear()
+    try:
+        with pytest.raises(SlipstreamError) as caught:
+            ask(client)
+    finally:
+        server.hold.set()
+    assert caught.value.code == "not_an_engine"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "text/html"},
+        {"Content-Encoding": "gzip"},
+        {"Content-Type": "text/event-stream; charset=base64"},
+    ],
+)
+@pytest.mark.parametrize("http_status", [200, 500])
+def test_what_is_no_stream_of_events_is_named(
+    server: Server,
+    client: EngineClient,
+    monkeypatch: pytest.MonkeyPatch,
+    headers: dict[str, str],
+    http_status: int,
+) -> None:
+    monkeypatch.setattr(server, "headers", headers)
+    monkeypatch.setattr(server, "http_status", http_status)
+    server.pieces = [b"<html>hi</html>"]
+    with pytest.raises(SlipstreamError) as caught:
+        ask(client)
+    assert caught.value.code in ("not_an_engine", "engine_refused", "engine_gone")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error":"nope"}',
+        '{"error":null}',
+        "[1]",
+        '{"error":{"type":"exceed_context_size_error"}}',
+        '{"error":{"type":"exceed_context_size_error","n_prompt_tokens":"x","n_ctx":null}}',
+        "<html>hi</html>",
+        "",
+    ],
+)
+def test_any_answer_with_an_error_s_status_is_a_refusal(
+    server: Server, client: EngineClient, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    monkeypatch.setattr(server, "http_status", 400)
+    server.pieces = [body.encode()] if body else []
+    with pytest.raises(SlipstreamError) as caught:
+        ask(client)
+    assert caught.value.code == "engine_refused"
+    assert caught.value.facts["http_status"] == 400
 
 
 def test_a_stream_that_ends_without_saying_why_is_a_lost_connection(

@@ -130,7 +130,7 @@ class Attributor:
         self._drafted, self._accepted = timings.drafted, timings.accepted
         if drafted:
             self._drafts += 1
-            self._by_position += [0] * (drafted - len(self._by_position))
+            self._by_position += [0] * (max(drafted, accepted) - len(self._by_position))
             for position in range(accepted):
                 self._by_position[position] += 1
 

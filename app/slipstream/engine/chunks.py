@@ -1,10 +1,8 @@
 """What an engine streams while it replies: one value per server-sent event."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Json = Mapping[str, Any]
+from slipstream.engine.wire import Json, count, number, part, text
 
 
 @dataclass(frozen=True)
@@ -48,23 +46,26 @@ class Chunk:
 
 
 def chat_chunk(event: Json) -> Chunk:
-    """The chunk in one event of ``/v1/chat/completions``."""
-    choice: Json = next(iter(event.get("choices") or ()), {})
-    delta: Json = choice.get("delta") or {}
+    """The chunk in one event of ``/v1/chat/completions``; raises as the readers of ``wire`` do."""
+    choices = event.get("choices") or []
+    if not isinstance(choices, list):
+        raise TypeError("no list")
+    choice = part(choices[0]) if choices else {}
+    delta = part(choice.get("delta"))
     return Chunk(
-        text=delta.get("content") or "",
-        reasoning=delta.get("reasoning_content") or "",
+        text=text(delta.get("content")),
+        reasoning=text(delta.get("reasoning_content")),
         timings=_timings(event),
-        finish=choice.get("finish_reason"),
+        finish=text(choice.get("finish_reason")) or None,
         progress=_progress(event),
     )
 
 
 def completion_chunk(event: Json) -> Chunk:
-    """The chunk in one event of llama-server's own ``/completion``."""
+    """The chunk in one event of llama-server's own ``/completion``; raises as ``chat_chunk``."""
     finish = "length" if event.get("stop_type") == "limit" else "stop"
     return Chunk(
-        text=event.get("content") or "",
+        text=text(event.get("content")),
         timings=_timings(event),
         finish=finish if event.get("stop") else None,
         progress=_progress(event),
@@ -72,21 +73,27 @@ def completion_chunk(event: Json) -> Chunk:
 
 
 def _timings(event: Json) -> Timings | None:
-    found = event.get("timings")
+    found = part(event.get("timings"))
     if not found:
         return None
+    # left out until something has been drafted
+    drafted, accepted = count(found.get("draft_n", 0)), count(found.get("draft_n_accepted", 0))
+    if accepted > drafted:
+        raise ValueError("more accepted than drafted")
     return Timings(
-        prompt_cached=found["cache_n"],
-        prompt_read=found["prompt_n"],
-        prompt_ms=found["prompt_ms"],
-        predicted=found["predicted_n"],
-        predicted_ms=found["predicted_ms"],
-        # left out until something has been drafted
-        drafted=found.get("draft_n", 0),
-        accepted=found.get("draft_n_accepted", 0),
+        prompt_cached=count(found["cache_n"]),
+        prompt_read=count(found["prompt_n"]),
+        prompt_ms=number(found["prompt_ms"]),
+        predicted=count(found["predicted_n"]),
+        predicted_ms=number(found["predicted_ms"]),
+        drafted=drafted,
+        accepted=accepted,
     )
 
 
 def _progress(event: Json) -> tuple[int, int] | None:
-    found = event.get("prompt_progress")
-    return (found["processed"], found["total"]) if found else None
+    found = part(event.get("prompt_progress"))
+    if not found:
+        return None
+    done, total = count(found["processed"]), count(found["total"])
+    return (min(done, total), total) if total else None

@@ -1,22 +1,28 @@
 """Talk to a running engine: streamed replies that stop at once, and what it tells of itself."""
 
 import contextlib
-import json
 from collections.abc import Callable, Generator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from slipstream.cancel import CancelToken
-from slipstream.engine.chunks import Chunk, Json, chat_chunk, completion_chunk
-from slipstream.engine.line import Line
+from slipstream.engine.chunks import Chunk, chat_chunk, completion_chunk
+from slipstream.engine.line import Line, ask
 from slipstream.engine.metrics import SpecCounters, parse_metrics
 from slipstream.engine.requests import ChatMessage, ReplyOptions
+from slipstream.engine.wire import (
+    LONGEST,
+    Json,
+    not_an_engine,
+    read_body,
+    refusal,
+    refused,
+    understood,
+)
 from slipstream.errors import SlipstreamError
 
 if TYPE_CHECKING:
     import httpx2
-
-_T = TypeVar("_T")
 
 PREFILL_SILENCE = 600.0
 """Seconds without a sign of life after which an engine that reads a prompt counts as hung."""
@@ -63,7 +69,7 @@ class EngineClient:
         """Stream the reply to a conversation.
 
         Raises: Cancelled; SlipstreamError context_too_long, engine_refused, engine_gone (ask the
-        process why), engine_hung.
+        process why), engine_hung, not_an_engine.
         """
         told = [{"role": message.role, "content": message.content} for message in messages]
         body = {"messages": told, **_streaming(options)}
@@ -82,9 +88,9 @@ class EngineClient:
         Raises: Cancelled; SlipstreamError engine_gone.
         """
         try:
-            return parse_metrics(self._get("/metrics", cancel).text)
+            return parse_metrics(self._get("/metrics", cancel))
         except SlipstreamError as error:
-            if error.code in ("engine_refused", "engine_hung"):
+            if error.code in ("engine_refused", "engine_hung", "not_an_engine"):
                 return None
             raise
 
@@ -100,20 +106,20 @@ class EngineClient:
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
 
-    def _get(self, path: str, cancel: CancelToken) -> "httpx2.Response":
+    def _get(self, path: str, cancel: CancelToken) -> str:
         import httpx2
 
         line = Line(lambda: 0.0, _ANSWER)
-        timeout = httpx2.Timeout(None, connect=_ANSWER)
         try:
-            with cancel.on_cancel(line.cut), line.watched():
-                response = self._http.get(path, timeout=timeout, extensions={"trace": line.trace})
-        except httpx2.TransportError as error:
+            with cancel.on_cancel(line.cut):
+                http_status, body = ask(self._http, path, line)
+        except httpx2.RequestError as error:
             cancel.raise_if_cancelled()
             hung = line.hung or isinstance(error, httpx2.TimeoutException)
             raise (_hung(_ANSWER) if hung else _gone()) from error
-        _check(response)
-        return response
+        if not httpx2.codes.is_success(http_status):
+            raise refused(http_status, body)
+        return body
 
     def _stream(
         self, path: str, body: Json, read: Callable[[Json], Chunk], cancel: CancelToken
@@ -123,11 +129,10 @@ class EngineClient:
         line = Line(self._alive, self._prefill_silence)
         finished = False
         lost: httpx2.TransportError | None = None
-        events = self._events(path, body, line)
-        with cancel.on_cancel(line.cut), line.watched(), contextlib.closing(events):
+        chunks = self._chunks(path, body, read, line)
+        with cancel.on_cancel(line.cut), line.watched(), contextlib.closing(chunks):
             try:
-                for event in events:
-                    chunk = _understood(read, event)
+                for chunk in chunks:
                     finished = finished or chunk.finish is not None
                     if chunk.timings is None or chunk.timings.predicted:
                         line.silence = self._decode_silence
@@ -140,44 +145,32 @@ class EngineClient:
         if not finished:
             raise (_hung(line.silence) if line.hung else _gone()) from lost
 
-    def _events(self, path: str, body: Json, line: Line) -> Generator[Json, None, None]:
+    def _chunks(
+        self, path: str, body: Json, read: Callable[[Json], Chunk], line: Line
+    ) -> Generator[Chunk, None, None]:
         import httpx2
 
         timeout = httpx2.Timeout(None, connect=_CONNECT)
         extensions = {"trace": line.trace}
-        with self._http.stream(
-            "POST", path, json=body, timeout=timeout, extensions=extensions
-        ) as response:
-            if not response.is_success:
-                response.read()
-            _check(response)
-            for event in httpx2.EventSource(response, max_event_size=None):
-                if event.data == "[DONE]":
-                    return
-                found = _understood(_event, event.data)
-                if "error" in found:
-                    raise _refused(found["error"])
-                yield found
+        try:
+            with self._http.stream(
+                "POST", path, json=body, timeout=timeout, extensions=extensions
+            ) as response:
+                if not response.is_success:
+                    raise refused(response.status_code, read_body(response))
+                response.encoding = "utf-8"  # event streams have no other
+                for event in httpx2.EventSource(response, max_event_size=LONGEST):
+                    if event.data == "[DONE]":
+                        return
+                    yield understood(partial(_chunk, read), event.data)
+        except (httpx2.SSEError, httpx2.DecodingError) as error:
+            raise not_an_engine("reason", str(error)) from error
 
 
-def _event(data: str) -> Json:
-    found = json.loads(data)
-    if not isinstance(found, dict):
-        raise TypeError(data)
-    return found
-
-
-def _understood(read: Callable[[Any], _T], answer: object) -> _T:
-    """What the engine said. Raises: SlipstreamError ``not_an_engine``, if it is garbage."""
-    try:
-        return read(answer)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SlipstreamError(
-            "not_an_engine",
-            "The engine does not answer as an engine should.",
-            facts={"engine_message": str(answer)[:200]},
-            action="Choose another engine in Settings.",
-        ) from error
+def _chunk(read: Callable[[Json], Chunk], event: Json) -> Chunk:
+    if event.get("error") is not None:
+        raise refusal(event["error"])
+    return read(event)
 
 
 def _streaming(options: ReplyOptions) -> dict[str, Any]:
@@ -193,36 +186,6 @@ def _streaming(options: ReplyOptions) -> dict[str, Any]:
         "cache_prompt": True,
         **{name: value for name, value in wanted.items() if value is not None},
     }
-
-
-def _check(response: "httpx2.Response") -> None:
-    """Raises: SlipstreamError, if the engine answered with an error."""
-    if response.is_success:
-        return
-    try:
-        error = response.json()["error"]
-    except (ValueError, KeyError, TypeError):
-        error = {"message": response.text[:200], "code": response.status_code}
-    raise _refused(error)
-
-
-def _refused(error: Json) -> SlipstreamError:
-    if error.get("type") == "exceed_context_size_error":
-        tokens, context = error["n_prompt_tokens"], error["n_ctx"]
-        return SlipstreamError(
-            "context_too_long",
-            f"This conversation is {tokens:,} tokens long, and the model was loaded with room for"
-            f" {context:,}.",
-            facts={"prompt_tokens": tokens, "context": context},
-            action="Load the model with a longer context or start a new chat.",
-        )
-    message = str(error.get("message", ""))
-    return SlipstreamError(
-        "engine_refused",
-        f"The engine refused the request: {message}",
-        facts={"engine_message": message, "status": error.get("code")},
-        action="Change the request and try again.",
-    )
 
 
 def _gone() -> SlipstreamError:

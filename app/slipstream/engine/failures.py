@@ -60,10 +60,10 @@ _WORDS = {
     "not_found": _Words("There is no file {model}.", "Choose a file that exists."),
     "not_a_model": _Words("{model} is not a model that can answer.", "Choose a model file."),
     "drafter_damaged": _Words(
-        "{drafter} is damaged, incomplete or not a drafter.", "Download the drafter again."
+        "The {drafter} is damaged, incomplete or not a drafter.", "Download the drafter again."
     ),
-    "drafter_mismatch": _Words("{drafter} does not fit {model}.", "Choose another drafter."),
-    "drafter_idle": _Words("The engine does not use {drafter}.", "Choose another drafter."),
+    "drafter_mismatch": _Words("The {drafter} does not fit {model}.", "Choose another drafter."),
+    "drafter_idle": _Words("The engine does not use the {drafter}.", "Choose another drafter."),
     "illegal_instruction": _Words(
         "The engine needs an instruction that this computer's processor does not have.",
         "Choose an engine that is built for this processor.",
@@ -98,6 +98,14 @@ _WORDS_WHILE_LOADING = {
     "engine_exited": _Words("The engine ended while it loaded {model}.", _DAMAGED_PERHAPS),
     "engine_hung": _Words("The engine does not get {model} loaded.", _DAMAGED_PERHAPS),
 }
+
+_WORDS_WHEN_ASKED = {
+    "engine_killed": _Words("{engine} was ended from outside before it answered.", _OTHER_ENGINE),
+    "guardian_ended": _Words("{engine} was ended from outside before it answered.", _OTHER_ENGINE),
+    "engine_hung": _Words("{engine} does not answer.", _OTHER_ENGINE),
+    "engine_crashed": _Words("{engine} crashes when it is started.", _OTHER_ENGINE),
+}
+"""Of an engine that was only asked what it can do."""
 
 # A named group becomes a fact and goes into the sentence; "bytes" and "mib" are what was needed.
 _REASONS = tuple(
@@ -208,14 +216,14 @@ def drafter_refused(log: Sequence[str], config: LaunchConfig) -> SlipstreamError
 def name_exit(status: int, log: Sequence[str], engine: Path) -> SlipstreamError:
     """The named failure of an engine that was only asked what it can do."""
     code, facts = _find_reason(status, log)
-    if code == "engine_exited":
-        code = "not_an_engine"
-    return _error(code, facts | {"engine": str(engine)})
+    if code not in ENGINE_PROBLEMS | _WORDS_WHEN_ASKED.keys():
+        code = "not_an_engine"  # it ended, or told of a model though it was given none
+    return _problem(code, facts | {"engine": str(engine)})
 
 
 def engine_problem(code: str, engine: Path) -> SlipstreamError:
     """A problem of the engine's binary itself."""
-    return _error(code, {"engine": str(engine)})
+    return _problem(code, {"engine": str(engine)})
 
 
 def _find_reason(status: int | None, log: Sequence[str]) -> tuple[str, dict[str, Fact]]:
@@ -272,25 +280,29 @@ def _facts_of(groups: dict[str, str | None]) -> dict[str, Fact]:
 
 
 def _error(
-    code: str,
-    facts: dict[str, Fact],
-    config: LaunchConfig | None = None,
-    *,
-    loading: bool = False,
+    code: str, facts: dict[str, Fact], config: LaunchConfig, *, loading: bool = False
 ) -> SlipstreamError:
     words = (loading and _WORDS_WHILE_LOADING.get(code)) or _WORDS[code]
-    names = {
-        "model": config.model.name if config else "the model",
-        "drafter": _drafter_name(config),
-        "engine": str(facts.get("engine", "the engine")),
+    return _told(code, words, facts, model=config.model.name, drafter=_drafter_name(config))
+
+
+def _problem(code: str, facts: dict[str, Fact]) -> SlipstreamError:
+    return _told(code, _WORDS_WHEN_ASKED.get(code) or _WORDS[code], facts)
+
+
+def _told(code: str, words: _Words, facts: dict[str, Fact], **names: str) -> SlipstreamError:
+    found = {
         "architecture": str(facts.get("architecture")),
-        "option": str(facts.get("option")),
+        "engine": str(facts.get("engine", "The engine")),
         "library": str(facts.get("library", "it needs")),
+        "option": str(facts.get("option")),
     }
-    return SlipstreamError(code, words.sentence.format_map(names), facts=facts, action=words.action)
+    return SlipstreamError(
+        code, words.sentence.format_map(found | names), facts=facts, action=words.action
+    )
 
 
-def _drafter_name(config: LaunchConfig | None) -> str:
-    if config is None or config.spec.drafter is None:
-        return "The drafter inside the model"
-    return f"The drafter {config.spec.drafter.name}"
+def _drafter_name(config: LaunchConfig) -> str:
+    if config.spec.drafter is None:
+        return "drafter inside the model"
+    return f"drafter {config.spec.drafter.name}"

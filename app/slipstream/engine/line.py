@@ -1,11 +1,16 @@
-"""The connection that one streamed reply comes over."""
+"""The connection that one answer of an engine comes over."""
 
 import contextlib
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from slipstream.engine.wire import read_body
+
+if TYPE_CHECKING:
+    import httpx2
 
 _LOOK = 0.25
 """Seconds between two looks at whether the engine still lives."""
@@ -67,3 +72,26 @@ class Line:
                 self.hung = True
                 self.cut()
                 return
+
+
+def ask(http: "httpx2.Client", path: str, line: Line, key: str | None = None) -> tuple[int, str]:
+    """Ask a short question; however slowly the answer drips, the line's silence is its time.
+
+    Args:
+        http: knows the address.
+        path: what to get.
+        line: a new one, whose silence is seconds for the whole answer.
+        key: API key; None sends the client's own.
+
+    Returns: HTTP status and body.
+    Raises: SlipstreamError ``not_an_engine``, if the answer has no end; httpx2's errors.
+    """
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    timeout = line.silence
+    with (
+        line.watched(),
+        http.stream(
+            "GET", path, headers=headers, timeout=timeout, extensions={"trace": line.trace}
+        ) as response,
+    ):
+        return response.status_code, read_body(response)

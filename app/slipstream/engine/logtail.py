@@ -1,5 +1,6 @@
 """The end of an engine's log, read as it is written, in bounded memory."""
 
+import contextlib
 import json
 import logging
 import os
@@ -47,7 +48,7 @@ class LogTail:
 
         Args:
             stream: the read end of the pipe; closed at its end.
-            file: also write the lines there; closed at the end of the pipe.
+            file: also write the lines there, until it fails; closed at the end of the pipe.
             on_end: called from the reading thread when the pipe ends.
         """
         self.bytes_read = 0
@@ -87,6 +88,15 @@ class LogTail:
         return not self._thread.is_alive()
 
     def _read(self) -> None:
+        try:
+            with self._stream:
+                self._read_lines()
+        finally:
+            self._close_file()
+            if self._on_end:
+                self._on_end()
+
+    def _read_lines(self) -> None:
         rest = b""
         too_long = False
         while chunk := os.read(self._stream.fileno(), _CHUNK):
@@ -100,11 +110,6 @@ class LogTail:
             if len(rest) > LONGEST_LINE:
                 rest, too_long = rest[:LONGEST_LINE], True
         self._keep(rest)
-        self._stream.close()
-        if self._file:
-            self._file.close()
-        if self._on_end:
-            self._on_end()
 
     def _keep(self, raw: bytes) -> None:
         line = raw[:LONGEST_LINE].decode("utf-8", errors="replace").rstrip()
@@ -117,8 +122,20 @@ class LogTail:
         self._lines.append((self._count, line))
         if len(self._important) < KEPT_IMPORTANT and _tells_of_trouble(line):
             self._important.append((self._count, line))
+        self._write(line)
+
+    def _write(self, line: str) -> None:
         if self._file:
-            self._file.handle(logging.makeLogRecord({"msg": line}))
+            try:
+                self._file.handle(logging.makeLogRecord({"msg": line}))
+            except Exception:  # noqa: BLE001 - whatever becomes of the file, the engine is read
+                self._close_file()
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None
+        if file:
+            with contextlib.suppress(Exception):  # a full disk is told here at the latest
+                file.close()
 
     def _read_progress(self, text: str) -> None:
         progress = parse_progress(text)

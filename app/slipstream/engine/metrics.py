@@ -26,8 +26,8 @@ class SpecCounters:
     def since(self, before: "SpecCounters") -> "SpecCounters":
         """What was added after ``before``."""
         # positions appear with the first draft
-        missing = len(self.by_position) - len(before.by_position)
-        earlier = before.by_position + (0,) * missing
+        missing = max(0, len(self.by_position) - len(before.by_position))
+        earlier = (before.by_position + (0,) * missing)[: len(self.by_position)]
         return SpecCounters(
             self.drafts - before.drafts,
             self.drafted - before.drafted,

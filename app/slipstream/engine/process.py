@@ -1,6 +1,7 @@
 """One engine process from its start to its end."""
 
 import contextlib
+import json
 import secrets
 import socket
 import threading
@@ -19,6 +20,7 @@ from slipstream.engine.environment import child_environment
 from slipstream.engine.events import EngineState, StateChanged
 from slipstream.engine.failures import drafter_refused, engine_problem, name_failure
 from slipstream.engine.logtail import LogTail
+from slipstream.engine.readiness import Readiness
 from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.logs import log_file
@@ -39,7 +41,8 @@ class Patience:
     Attributes:
         silence: seconds without a line or progress, for an empty file.
         bytes_per_second: the slowest disk; a file adds the time to read it.
-        most: times the silence that a start may take in all, however much it prints.
+        most: times the reading that a start may take in all, besides the silence for an empty file,
+            however much it prints.
     """
 
     silence: float = 60.0
@@ -160,19 +163,23 @@ class EngineProcess:
         assert self.log is not None
         deadline = _Deadline(self._patience, self.config.model)
         told = StateChanged(EngineState.STARTING)
-        with httpx2.Client(base_url=self.address, trust_env=False, timeout=2.0) as client:
-            while not self._is_ready(client):
+        with httpx2.Client(base_url=self.address, trust_env=False) as http:
+            readiness = Readiness(http, self.key)
+            while (slots := readiness.slots()) is None:
                 status = self._child.status()
                 self._raise_if_stopping()
                 if status is not None:
                     self.log.join(1.0)
                     raise self._name(status)
+                if readiness.is_nonsense:
+                    raise engine_problem("not_an_engine", self.engine.path)
                 if deadline.passed(self.log):
                     raise self.hung()
                 if self.log.bytes_read and told != (now := self._loading()):
                     told = now
                     yield told
                 time.sleep(POLL_SECONDS)
+        self._check_speculation(*slots)
         self._raise_if_stopping()
         if told != (now := self._loading()):
             yield now
@@ -186,31 +193,13 @@ class EngineProcess:
         if self._stopping:
             raise Cancelled
 
-    def _is_ready(self, client: httpx2.Client) -> bool:
-        try:
-            if client.get("/health").status_code != 200:
-                return False
-            ours = client.get("/slots", headers={"Authorization": f"Bearer {self.key}"})
-            others = client.get("/slots", headers={"Authorization": "Bearer none"})
-        except httpx2.HTTPError:
-            return False
-        if ours.status_code == 401 or others.status_code != 401:
-            raise SlipstreamError(
-                "port_taken",
-                "Another program answers in the engine's place.",
-                facts={"address": self.address},
-                action="Try again.",
-            )
-        self._check_speculation(ours)
-        return True
-
-    def _check_speculation(self, slots: httpx2.Response) -> None:
+    def _check_speculation(self, http_status: int, slots: str) -> None:
         """An engine that cannot use its drafter serves without it; only the slots tell."""
-        if self.config.spec.kind is None or slots.status_code != 200:
+        if self.config.spec.kind is None or http_status != httpx2.codes.OK:
             return
         try:
-            drafts = any(slot.get("speculative", True) for slot in slots.json())
-        except (ValueError, TypeError, AttributeError) as error:
+            drafts = any(slot.get("speculative", True) for slot in json.loads(slots))
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise engine_problem("not_an_engine", self.engine.path) from error
         if not drafts:
             assert self.log is not None
@@ -273,8 +262,9 @@ class _Deadline:
     """Extended by whatever the engine prints, but not without end."""
 
     def __init__(self, patience: Patience, model: Path) -> None:
-        self._silence = patience.silence + size_of(model) / patience.bytes_per_second
-        self._end = time.monotonic() + patience.most * self._silence
+        reading = size_of(model) / patience.bytes_per_second
+        self._silence = patience.silence + reading
+        self._end = time.monotonic() + patience.silence + patience.most * reading
 
     def passed(self, log: LogTail) -> bool:
         now = time.monotonic()
