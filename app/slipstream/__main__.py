@@ -6,6 +6,7 @@ round.
 
 import ctypes
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -56,12 +57,16 @@ def run(arguments: Sequence[str]) -> int:
     """Open the window for no argument or a model file alone, else run a verb; the exit code."""
     if not _is_for_window(arguments):
         return _command_line(arguments)
+    # Qt's modules cannot be interrupted while they are imported; until the window sees to it,
+    # Ctrl+C just ends the process, which has nothing to lose yet.
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)
     obstacle = _obstacle(os.environ)
     if obstacle is None:
         from slipstream.ui.app import main as open_window
 
         # Another window that is open already may have another working folder.
         return open_window(str(Path(arguments[0]).absolute()) if arguments else "")
+    signal.signal(signal.SIGINT, interrupted)
     notice = f"{obstacle} Chatting in the terminal instead."
     return _command_line(["chat", *(arguments or ["demo"])], notice)
 

@@ -1,6 +1,7 @@
 """The app as a process: it starts, ends cleanly, and never dies silently."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -115,6 +116,18 @@ def test_killing_it_leaves_no_engine_and_it_starts_again(launch: Launch, home: P
     before = ready_times(home)
     launch()
     wait_for(lambda: ready_times(home) == before + 1)
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.25, 0.35, 0.5, 0.7])
+def test_interrupted_while_it_starts_it_ends_quietly(
+    launch: Launch, tmp_path: Path, seconds: float
+) -> None:
+    app = launch()
+    time.sleep(seconds)
+    app.send_signal(signal.SIGINT)
+    # Shells show the first as 130; the last when the window was open already.
+    assert app.wait(20) in (-signal.SIGINT, 130, 0)
+    assert not re.search("Fatal|shiboken|terminal", said(tmp_path).read_text())
 
 
 def test_an_exception_nobody_caught_is_reported_in_the_windows_thread(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say, send
-from gguf_files import DEMO_DFLASH, write_demo_without_head
+from gguf_files import DEMO_DFLASH, write_demo_without_head, write_target
 from running_engine import guardians
 from slipstream import paths
 from slipstream.settings import EMBEDDED
@@ -79,6 +79,53 @@ def test_a_file_that_is_refused_does_not_stop_the_reply(
     assert "stopped" not in page_text(demo)
     assert "tok/s" in page_text(demo)
     assert ready(demo)
+
+
+def test_after_a_model_that_the_engine_refuses_the_one_before_runs_again(
+    demo_alone: Running, until: Until, tmp_path: Path
+) -> None:
+    demo = demo_alone
+    refused = write_target(tmp_path / "Refused-1B-F32.gguf")
+    send(demo, LONG)
+    until(lambda: bool(demo.window.chat.transcript.current_text()))
+    demo.window.come_forward(str(refused))
+    until(lambda: bool(notice(demo)))
+    assert "Refused-1B-F32.gguf" in notice(demo)
+    assert notice(demo).endswith("Going back to Demo.")
+    until(lambda: not demo.window.conversation.busy)
+    say(demo, until, "Hello")
+    assert ready(demo)
+    assert demo.control.wanted.ref == models.DEMO
+    assert "tok/s" in page_text(demo).split("Hello")[-1]
+    assert notice(demo).endswith("Going back to Demo.")
+
+
+def test_a_message_for_a_model_that_is_refused_is_answered_by_the_one_before(
+    demo_alone: Running, until: Until, tmp_path: Path
+) -> None:
+    demo_alone.window.come_forward(str(write_target(tmp_path / "Refused-1B-F32.gguf")))
+    say(demo_alone, until, "Hello")
+    assert "tok/s" in page_text(demo_alone)
+
+
+def test_going_back_is_tried_once(
+    start: Start, until: Until, own_model: Path, tmp_path: Path
+) -> None:
+    running = start()
+    running.window.begin(str(own_model))
+    until(lambda: ready(running))
+    failed: list[str] = []
+    running.control.went_back.connect(lambda selection, _: failed.append(selection.ref))
+    running.control.load_failed.connect(lambda selection, _: failed.append(selection.ref))
+    own_model.unlink()
+    refused = str(write_target(tmp_path / "Refused-1B-F32.gguf"))
+    running.window.come_forward(refused)
+    until(lambda: running.control.phase is Phase.FAILED)
+    until(lambda: running.work.idle)
+    assert failed == [refused, str(own_model)]
+    shown = running.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Back to Demo"
 
 
 def test_cancelling_a_load_that_began_leaves_no_engine_and_a_send_loads_again(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from slipstream.ui.theme import DARK, LIGHT, Theme
 from slipstream.ui.transcript.blocks import LINE_BREAK, Block, BoxKind, Kind, Style, displayable
+from slipstream.ui.transcript.code_blocks import without_empty_code
 from slipstream.ui.transcript.colours import DARK_CODE, LIGHT_CODE, chunk_starts, coloured
 from slipstream.ui.transcript.markdown import parse
 from slipstream.ui.transcript.stream import Stream
@@ -205,7 +206,23 @@ def test_a_finished_stream_equals_one_parse_even_with_link_definitions(
         stream.feed(chunk)
     stream.finish()
     ended = text if text.endswith("\n") else f"{text}\n"
-    assert stream.blocks == parse(displayable(ended)).blocks
+    assert stream.blocks == without_empty_code(parse(displayable(ended)).blocks)
+
+
+@pytest.mark.parametrize("text", ["```python", "Here:\n\n```python\n", "```\n```\n\nThe end."])
+def test_code_without_a_line_is_shown_only_while_one_may_come(text: str) -> None:
+    stream = Stream(text)
+    assert any(block.kind is Kind.CODE for block in stream.blocks)
+    stream.finish()
+    assert not any(block.kind in (Kind.CODE, Kind.CODE_LABEL) for block in stream.blocks)
+    stream = Stream("```\n\na")
+    stream.finish()
+    assert [block.kind for block in stream.blocks] == [Kind.CODE_LABEL, Kind.CODE, Kind.CODE]
+
+
+def test_very_long_lines_of_code_are_not_coloured() -> None:
+    assert len(coloured(["[1, 2]"], "json", complete=True)[0]) > 1
+    assert len(coloured(["[1, 2]" * 1000], "json", complete=True)[0]) == 1
 
 
 def test_the_last_line_of_code_is_coloured_once_the_reply_is_complete() -> None:

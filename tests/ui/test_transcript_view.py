@@ -165,6 +165,17 @@ def test_a_streamed_reply_looks_like_a_stored_one(transcript: Transcript) -> Non
     assert dump(transcript.document()) == streamed
 
 
+def test_code_that_was_interrupted_before_its_first_line_leaves_no_box(
+    transcript: Transcript,
+) -> None:
+    transcript.begin_reply()
+    transcript.append([said("```py")])
+    transcript.append([said("thon\n")])
+    assert transcript.plain_text().startswith("python")
+    transcript.finish_reply("interrupted")
+    assert transcript.plain_text().split() == ["interrupted", "Copy"]
+
+
 def work_of(action: Callable[[], None]) -> int:
     """How many functions are called, a measure of work that is the same each time."""
     calls = 0
@@ -681,3 +692,10 @@ def test_every_strip_is_painted_as_it_is_in_the_whole(transcript: Transcript) ->
     for top in range(120):
         strip = QRect(0, top, view.width(), 3)
         assert view.grab(strip).toImage() == whole.copy(strip), top
+
+
+def test_what_is_copied_after_an_emoji_is_what_was_selected(transcript: Transcript) -> None:
+    transcript.add_reply("A 🦊 and a 🐻 met", note=NOTE)
+    transcript.setTextCursor(transcript.document().find("🐻 met"))
+    transcript.copy()
+    assert QGuiApplication.clipboard().text() == "🐻 met"

@@ -112,22 +112,24 @@ def test_every_control_has_a_name_for_screen_readers(start: Start) -> None:
                 assert button.accessibleName() or button.text(), button
 
 
-def test_chats_are_listed_under_their_days(start: Start) -> None:
+def test_chats_are_listed_under_their_days(start: Start, until: Until) -> None:
     store = open_chats().store
     store.create_chat(title="Trip to Porto")
     store.close()
-    assert start().window.sidebar.titles() == ["Today", "Trip to Porto"]
+    sidebar = start().window.sidebar
+    until(lambda: sidebar.titles() == ["Today", "Trip to Porto"])
     today = date(2026, 3, 10)
     assert day_name(datetime(2026, 3, 9, 23, 59), today) == "Yesterday"
     assert day_name(datetime(2026, 3, 8, 1, 0), today) == "Earlier"
 
 
-def test_chats_of_one_title_are_told_apart_by_their_moment(start: Start) -> None:
+def test_chats_of_one_title_are_told_apart_by_their_moment(start: Start, until: Until) -> None:
     store = open_chats().store
     for _ in range(2):
         store.create_chat(title="A story about a fox that never wants to end")
     store.close()
     rows = start().window.sidebar.list
+    until(lambda: rows.count() > 0)
     moments = [rows.item(i).data(MOMENT) for i in range(rows.count())]
     assert moments == [None, *moments[1:]]  # the heading has none
     assert all(moments[1:])
@@ -139,11 +141,12 @@ def test_chats_of_one_title_are_told_apart_by_their_moment(start: Start) -> None
     assert moment_name(datetime(2025, 12, 31, 8, 0), today) == "31 Dec 2025"
 
 
-def test_the_title_of_a_chat_stops_before_its_moment(start: Start) -> None:
+def test_the_title_of_a_chat_stops_before_its_moment(start: Start, until: Until) -> None:
     store = open_chats().store
     store.create_chat(title="A story about a fox that never wants to end")
     store.close()
     rows = start().window.sidebar.list
+    until(lambda: rows.count() > 0)
     item = rows.item(1)
     option = QStyleOptionViewItem()
     option.rect = rows.visualItemRect(item)

@@ -202,7 +202,7 @@ class ChatPage(QWidget):
     def _on_refused(self, text: str, error: BaseException) -> None:
         """The question could not be kept: it goes back to where it was written."""
         if not self.composer.field.toPlainText():
-            self.composer.field.setPlainText(text)
+            self.composer.field.insert(text)
         self._conversation.reopen()
         self._tell(notice_of(error))
 

@@ -1,7 +1,7 @@
 """Where the user writes: a field that grows, and the buttons below it."""
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from slipstream.ui import icons
+from slipstream.ui import icons, pasted
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look, tabular
 from slipstream.words import count
@@ -40,6 +40,7 @@ class MessageField(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(2)
+        self._sign = pasted.PastedSign(self.document())
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:  # noqa: D102, N802
@@ -56,6 +57,29 @@ class MessageField(QPlainTextEdit):
             self.insertPlainText("\n")
         else:
             super().keyPressEvent(event)
+
+    @property
+    def message(self) -> str:
+        """What is to be sent: the text without space around it, pasted signs as their texts."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        parts = pasted.selected_parts(cursor)
+        parts[0] = parts[0].lstrip()
+        parts[-1] = parts[-1].rstrip()
+        return "".join(parts)
+
+    def insert(self, text: str) -> None:
+        """Insert text in place of the selection; where lines are very long, as a sign."""
+        pasted.insert(self.textCursor(), text)
+        self.ensureCursorVisible()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: D102, N802
+        self.insert(source.text())
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: D102, N802
+        data = QMimeData()
+        data.setText("".join(pasted.selected_parts(self.textCursor())))
+        return data
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: D102, N802
         # Files are for the window, which opens models.
@@ -169,7 +193,7 @@ class Composer(QFrame):
         self._used.setText(words.format(done=count(done), total=count(total)))
 
     def _on_entered(self) -> None:
-        text = self.field.toPlainText().strip()
+        text = self.field.message
         if text and not self._busy:
             self.field.clear()
             self.sent.emit(text)

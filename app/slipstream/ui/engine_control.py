@@ -56,6 +56,7 @@ class EngineControl(QObject):
         fell_back: a FellBack: it loads, but not as asked.
         left_out: an Unfit: a drafter that was meant for the model and cannot draft for it.
         load_failed: the Selection that could not be loaded, and what was raised.
+        went_back: the same, when what was loaded last is loaded again instead.
         died: why the engine ended while nothing ran.
         phase: see Phase.
         progress: share of the file that is loaded; None where nobody knows.
@@ -70,6 +71,7 @@ class EngineControl(QObject):
     fell_back = Signal(object)
     left_out = Signal(object)
     load_failed = Signal(object, object)
+    went_back = Signal(object, object)
     died = Signal(object)
 
     def __init__(
@@ -234,6 +236,10 @@ class EngineControl(QObject):
 
     def _on_load_ended(self, selection: Selection, error: BaseException | None) -> None:
         self._job = None
+        if error is not None and self._can_go_back(selection):
+            self._load_now(self.last_loaded)
+            self.went_back.emit(selection, error)
+            return
         self._settle(Phase.EMPTY if error is None else Phase.FAILED)
         if self._next_load is None:
             if error is not None:
@@ -244,6 +250,11 @@ class EngineControl(QObject):
             if not (self._arrived and self.phase is Phase.READY):
                 self._drop_waiting(Cancelled())
         self._go_on()
+
+    def _can_go_back(self, failed: Selection) -> bool:
+        """Whether the engine ended for a model that failed, and another one ran before."""
+        last = self.last_loaded
+        return bool(last.ref) and last != failed and self._next_load is None and not self._alive
 
     # Replying
 

@@ -46,6 +46,7 @@ class EngineNews(QObject):
         self._control.fell_back.connect(self._on_fell_back)
         self._control.left_out.connect(self._on_left_out)
         self._control.load_failed.connect(self._on_load_failed)
+        self._control.went_back.connect(self._on_went_back)
         self._control.died.connect(self._on_died)
 
     def tell_failed_reply(self, error: BaseException, chat_id: int) -> None:
@@ -81,16 +82,28 @@ class EngineNews(QObject):
     def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
         if isinstance(error, SlipstreamError) and error.code == "no_drafter":
             self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
-        elif isinstance(error, SlipstreamError) and error.code in ENGINE_PROBLEMS:
+        elif self._is_of_chosen_engine(error):
             button = tr("Use the built-in engine")
             self._tell(notice_of(error, button=button, act=partial(self._build_in, failed)))
         elif self._control.phase is Phase.READY:
             self._tell(notice_of(error))
         else:
             back = self._control.last_loaded
-            back = back if back.ref else Selection(models.DEMO)
+            back = back if back.ref and back != failed else Selection(models.DEMO)
             title = self._desk.title_of(back.ref)
             self._tell_trouble(error, tr("Back to {model}").format(model=title), back)
+
+    def _on_went_back(self, _failed: Selection, error: BaseException) -> None:
+        """The reason stays when the other model is loaded: it is why that one runs."""
+        reason = notice_of(error)
+        going = tr("Going back to {model}.").format(model=self._desk.title)
+        self.noticed.emit(replace(reason, text=f"{reason.text} {going}"))
+
+    def _is_of_chosen_engine(self, error: BaseException) -> bool:
+        """Whether the engine that the user chose is at fault, whatever it is to run."""
+        if self._preferences.values.engine == EMBEDDED or not isinstance(error, SlipstreamError):
+            return False
+        return error.code in ENGINE_PROBLEMS or "engine" in error.facts
 
     def _build_in(self, wanted: Selection) -> None:
         """Go back to the engine that comes with the app, and load what was asked for."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipstream.ui.transcript import paragraphs
 from slipstream.ui.transcript.blocks import Block, Box, BoxKind, Kind, Run, offsets_of
+from slipstream.ui.transcript.breaks import with_breaks
 from slipstream.ui.transcript.code_blocks import add_code, add_fence
 from slipstream.ui.transcript.cuts import Cut, Inside, Lines, Parsed
 from slipstream.ui.transcript.inline import inline_runs, raw_offsets
@@ -104,10 +105,14 @@ class Builder:
         offsets = raw_offsets(children, token.content, raw, self._lines.at(first), lead)
         self._emit(self._kind, inline_runs(children), offsets=offsets)
         self._gap = 8
+        shown = len(self.parsed.blocks) - 1
         if token.level == 1 and self._kind is Kind.PARAGRAPH:
             if self._continued() is not None:
                 self.parsed.blocks[-1] = replace(self.parsed.blocks[-1], gap=0)
             paragraphs.part(self.parsed, first)
+        for number, block in enumerate(self.parsed.blocks[shown:], start=shown):
+            runs, offsets = with_breaks(block.runs, block.offsets)
+            self.parsed.blocks[number] = replace(block, runs=runs, offsets=offsets)
 
     def _on_hr(self, _: Token) -> None:
         self._flush_marker()

@@ -16,6 +16,7 @@ from slipstream.ui.transcript.blocks import (
     Style,
     offsets_of,
 )
+from slipstream.ui.transcript.breaks import LONGEST_WORD, with_breaks
 from slipstream.ui.transcript.colours import chunk_starts, coloured
 from slipstream.ui.transcript.cuts import Inside, Lines, Parsed
 
@@ -68,6 +69,19 @@ def add_fence(
     parsed.blocks += _coloured(texts or [""], language, lines, first + 1, around, complete=complete)
 
 
+def without_empty_code(blocks: Sequence[Block]) -> list[Block]:
+    """Blocks without the code that has no line, which is there only while one may come."""
+    kept: list[Block] = []
+    for number, block in enumerate(blocks):
+        ended = number + 1 == len(blocks) or blocks[number + 1].boxes != block.boxes
+        label = kept[-1] if kept else None
+        if label and label.kind is Kind.CODE_LABEL and not block.text and ended:
+            kept.pop()
+        else:
+            kept.append(block)
+    return kept
+
+
 def language_of(info: str) -> str:
     """The language that stands after a fence; empty for none."""
     return info.strip().split(" ")[0].lower()
@@ -96,4 +110,6 @@ def _coloured(
         length = len(texts[number - first])
         end = lines.at(number + 1) - 1
         offsets = offsets_of(range(end - length, end))
+        if length >= LONGEST_WORD:
+            runs, offsets = with_breaks(runs, offsets)
         yield Block(Kind.CODE, runs, around.indent, gap=0, boxes=around.boxes, offsets=offsets)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # A chunk ends before a line that starts a new top-level statement, or when it is long.
 _CHUNK_LEAST = 10
 _CHUNK_MOST = 40
+_LONGEST = 2000  # characters; a longer line is data, and nobody reads it by its colours
 
 USUAL = (
     "python",
@@ -105,7 +106,11 @@ def coloured(lines: Sequence[str], language: str, *, complete: bool) -> list[tup
     starts = [0, *chunk_starts(lines[:whole]), whole]
     done: list[tuple[Run, ...]] = []
     for start, end in pairwise(starts):
-        done += _chunk(language, "\n".join(lines[start:end])) if end > start else ()
+        chunk = lines[start:end]
+        if any(len(line) > _LONGEST for line in chunk):
+            done += map(_plain, chunk)
+        elif chunk:
+            done += _chunk(language, "\n".join(chunk))
     return done + [_plain(line) for line in lines[whole:]]
 
 

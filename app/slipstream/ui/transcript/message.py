@@ -19,6 +19,7 @@ from slipstream.ui.transcript.blocks import (
     Style,
     displayable,
 )
+from slipstream.ui.transcript.breaks import with_breaks, without_breaks
 from slipstream.ui.transcript.entries import Entry
 from slipstream.ui.transcript.stream import Stream
 from slipstream.ui.transcript.thought import Thought
@@ -74,7 +75,7 @@ class UserMessage(Message):
     def blocks(self, start: int = 0) -> list[Block]:
         """What to show, from this block on."""
         shown = displayable(self.text).replace("\n", LINE_BREAK)
-        said = Block(Kind.USER, (Run(shown),), boxes=(Box(BoxKind.USER),))
+        said = Block(Kind.USER, with_breaks((Run(shown),), ())[0], boxes=(Box(BoxKind.USER),))
         if not self.can_regenerate:
             return [said][start:]
         runs = (
@@ -93,7 +94,7 @@ class Notice(Message):
     def blocks(self, start: int = 0) -> list[Block]:
         """What to show, from this block on."""
         shown = displayable(self.text).replace("\n", LINE_BREAK)
-        return [Block(Kind.NOTICE, (Run(shown),))][start:]
+        return [Block(Kind.NOTICE, with_breaks((Run(shown),), ())[0])][start:]
 
 
 @dataclass
@@ -195,7 +196,7 @@ class Reply(Message):
     def code(self, key: str) -> str:
         """The text of a code block, by the key in its link."""
         lines = (
-            block.text
+            without_breaks(block.text)
             for block in self.answer.blocks
             if block.kind is Kind.CODE and str(block.boxes[-1].key) == key
         )

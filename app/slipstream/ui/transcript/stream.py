@@ -7,6 +7,7 @@ definitions alone reach backwards, so a text that has any is parsed once more wh
 """
 
 from slipstream.ui.transcript.blocks import Block, displayable
+from slipstream.ui.transcript.code_blocks import without_empty_code
 from slipstream.ui.transcript.cuts import Cut, Inside, Parsed, References
 from slipstream.ui.transcript.markdown import parse
 
@@ -80,7 +81,11 @@ class Stream:
             # A line of code that is still written is not coloured; with its end it is.
             parsed = parse(_ended(self._rest), self._cut, self._references, self._inside)
             self.blocks[self.final :] = parsed.blocks
-        return self._has_references
+        kept = without_empty_code(self.blocks)
+        changed = self._has_references or kept[: self.final] != self.blocks[: self.final]
+        self.final = min(self.final, len(kept))
+        self.blocks = kept
+        return changed
 
     def _freeze(self, parsed: Parsed, complete: int) -> None:
         """Keep what is final. The text has complete lines up to ``complete``."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slipstream.ui.transcript.blocks import Block, Cell, Run, offsets_of
+from slipstream.ui.transcript.breaks import with_breaks
 from slipstream.ui.transcript.cuts import Inside, Lines, Parsed
 from slipstream.ui.transcript.inline import inline_runs, raw_offsets
 
@@ -68,8 +69,9 @@ class Table:
         self._cell_at = max(row.find(escaped, self._cell_at), self._cell_at)
         raw, at = row[self._cell_at :], self._lines.at(line) + self._cell_at
         self._cell_at += len(escaped)
-        offsets = raw_offsets(children, token.content, raw, at, 0, from_left=True)
-        self._rows[-1].append(Cell(inline_runs(children), self._align, self._header, offsets))
+        places = raw_offsets(children, token.content, raw, at, 0, from_left=True)
+        runs, offsets = with_breaks(inline_runs(children), places)
+        self._rows[-1].append(Cell(runs, self._align, self._header, offsets))
 
     def close_row(self) -> None:
         """Cells beyond the last column, which Markdown drops, join the last one."""

@@ -15,6 +15,7 @@ from slipstream.ui.transcript.blocks import (
     Style,
     displayable,
 )
+from slipstream.ui.transcript.breaks import with_breaks
 
 FOLD = f"{ACTION}thought"
 
@@ -74,7 +75,8 @@ class Thought:
         for line in (*whole, self._last):
             if line.strip():
                 shown = line.rstrip() if self.lines else line.strip()
-                self.lines.append(Block(Kind.THOUGHT, (Run(shown),), gap=6, boxes=_THOUGHT))
+                runs, _ = with_breaks((Run(shown),), ())
+                self.lines.append(Block(Kind.THOUGHT, runs, gap=6, boxes=_THOUGHT))
 
     def _title(self, streaming: bool) -> str:
         if self.seconds is not None:
