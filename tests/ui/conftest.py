@@ -26,8 +26,9 @@ from slipstream.ui.preferences import Preferences
 
 
 @pytest.fixture(scope="session")
-def qapp() -> QApplication:
-    return app_module.application()
+def qapp() -> Iterator[QApplication]:
+    yield app_module.application()
+    app_module.leave_clipboard()
 
 
 @pytest.fixture(autouse=True)

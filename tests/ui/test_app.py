@@ -159,3 +159,24 @@ def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(
     assert not guardians()
     with pytest.raises(sqlite3.ProgrammingError):
         demo_alone.store.list_chats()
+
+
+_COPY = """
+from slipstream.ui import app
+from slipstream.ui.transcript import Transcript
+from slipstream.ui.work import Work
+
+qt = app.application()
+transcript = Transcript(Work())
+transcript.add_reply("Hello")
+transcript.selectAll()
+transcript.copy()
+app.leave_clipboard()
+"""
+
+
+def test_what_was_copied_does_not_crash_the_end() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _COPY], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

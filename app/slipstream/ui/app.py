@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import shiboken6
 from PySide6.QtCore import QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -127,6 +128,7 @@ class Running:
             self.archive.finish,
             self._save_state,
             self.store.close,
+            leave_clipboard,
         )
         for step in last:
             try:
@@ -136,6 +138,15 @@ class Running:
 
     def _save_state(self) -> None:
         window_state.save(paths.window_file(), self.window.state)
+
+
+def leave_clipboard() -> None:
+    """Let Qt own what was copied: what Python made of a selection is gone before Qt lets go of it,
+    and some systems crash then."""
+    clipboard = QApplication.clipboard()
+    data = clipboard.mimeData()
+    if data and shiboken6.createdByPython(data):  # an empty clipboard has none
+        clipboard.setText(clipboard.text())
 
 
 def _make_session() -> "Session":
