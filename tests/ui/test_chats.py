@@ -200,6 +200,19 @@ def test_a_question_that_cannot_be_kept_comes_back_to_the_field(
     assert "does not exist any more" in notice(demo)
     assert demo.window.chat.composer.field.toPlainText() == STORY
     until(lambda: STORY not in page_text(demo))
+    demo.window.chat.composer.field.clear()
+    demo.window.new_chat()
+    say(demo, until, "Hello")
+    other = chats_database()
+    other.execute("BEGIN EXCLUSIVE")
+    send(demo, STORY)  # the file is busy for longer than is waited for
+    until(lambda: "busy" in notice(demo))
+    other.execute("COMMIT")
+    other.close()
+    until(lambda: STORY not in page_text(demo))
+    assert demo.window.chat.composer.field.toPlainText() == STORY
+    QTest.keyClick(demo.window.chat.composer.field, Qt.Key.Key_Return)
+    until(lambda: "fox named Max" in page_text(demo))
 
 
 def test_writing_happens_in_a_worker_thread(

@@ -202,7 +202,8 @@ def _at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.execute("COMMIT")
+        if connection.in_transaction:  # SQLite may have ended it over an error
+            connection.execute("COMMIT")
 
 
 def _damage(reason: str) -> sqlite3.DatabaseError:

@@ -113,6 +113,8 @@ class EngineClient:
         try:
             with cancel.on_cancel(line.cut):
                 http_status, body = ask(self._http, path, line)
+        except httpx2.DecodingError as error:
+            raise not_an_engine("reason", str(error)) from error
         except httpx2.RequestError as error:
             cancel.raise_if_cancelled()
             hung = line.hung or isinstance(error, httpx2.TimeoutException)

@@ -51,6 +51,7 @@ class Readiness:
             line = Line(lambda: 0.0, _ANSWER)
             others, _ = ask(self._http, "/slots", line, "none")
         except (httpx2.ConnectError, httpx2.TimeoutException):
+            self._heard(odd=False)
             return None
         except (httpx2.RequestError, SlipstreamError):
             if not line.hung:  # silence may be an engine that is busy

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QLocale, QTimer
+from PySide6.QtGui import QClipboard
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from slipstream import paths
@@ -118,7 +119,10 @@ class Running:
 
     def _warm_up(self) -> None:
         self.work.start(lambda _: warm_up())
-        self.archive.run(lambda store: store.purge_deleted())
+        self.archive.run(
+            lambda store: store.purge_deleted(),
+            on_error=lambda error: _log.warning("not purged: %s", error),
+        )
 
     def end(self) -> None:
         """Stop the work, then the engine, then close the files; each even if another fails."""
@@ -144,9 +148,10 @@ def leave_clipboard() -> None:
     """Let Qt own what was copied: what Python made of a selection is gone before Qt lets go of it,
     and some systems crash then."""
     clipboard = QApplication.clipboard()
-    data = clipboard.mimeData()
-    if data and shiboken6.createdByPython(data):  # an empty clipboard has none
-        clipboard.setText(clipboard.text())
+    for mode in (QClipboard.Mode.Clipboard, QClipboard.Mode.Selection):
+        data = clipboard.mimeData(mode)
+        if data and shiboken6.createdByPython(data):  # an empty clipboard has none
+            clipboard.setText(clipboard.text(mode), mode)
 
 
 def _make_session() -> "Session":

@@ -106,6 +106,10 @@ class ChatPage(QWidget):
             self.transcript.change_notice(sentence)
         self._restart = self._desk.selection
 
+    def _on_regenerate(self) -> None:
+        self._conversation.regenerate()
+        self._refresh_busy()
+
     def _on_link(self, address: str) -> None:
         url = QUrl(address)
         if url.scheme() in ("http", "https", "mailto"):
@@ -173,6 +177,7 @@ class ChatPage(QWidget):
     def _on_rewound(self, messages: list[Message]) -> None:
         self._restart = None
         self._show_messages(messages)
+        self._refresh_busy()
 
     def _show_messages(self, messages: list[Message]) -> None:
         self.transcript.clear()
@@ -201,9 +206,9 @@ class ChatPage(QWidget):
 
     def _on_refused(self, text: str, error: BaseException) -> None:
         """The question could not be kept: it goes back to where it was written."""
-        if not self.composer.field.toPlainText():
-            self.composer.field.insert(text)
+        self.composer.field.put_before(text)
         self._conversation.reopen()
+        self._refresh_busy()
         self._tell(notice_of(error))
 
     def _on_reply_began(self) -> None:
@@ -257,7 +262,7 @@ class ChatPage(QWidget):
         self.composer.stop_wanted.connect(self._conversation.stop)
         self.composer.tint_toggled.connect(self.tint_toggled)
         self.speed.speculation_chosen.connect(self._on_speculation_chosen)
-        self.transcript.regenerate_requested.connect(self._conversation.regenerate)
+        self.transcript.regenerate_requested.connect(self._on_regenerate)
         self.transcript.link_activated.connect(self._on_link)
 
     def _connect_model(self) -> None:
@@ -275,6 +280,7 @@ class ChatPage(QWidget):
         self._conversation.numbers.connect(self._on_numbers)
         self._conversation.replied.connect(self._on_replied)
         self._conversation.refused.connect(self._on_refused)
+        self._conversation.not_opened.connect(self._refresh_busy)
 
     def _lay_out(self) -> None:
         self._pages.addWidget(self.welcome)

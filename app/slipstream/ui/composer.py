@@ -73,6 +73,11 @@ class MessageField(QPlainTextEdit):
         pasted.insert(self.textCursor(), text)
         self.ensureCursorVisible()
 
+    def put_before(self, text: str) -> None:
+        """Insert text, as a line of its own, before what is written already."""
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self.insert(text if self.document().isEmpty() else f"{text}\n")
+
     def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: D102, N802
         self.insert(source.text())
 

@@ -104,7 +104,9 @@ class Conversation(QObject):
             self.start_new()
         else:
             chat_id = self.chat.id
-            self._archive.run(lambda store: store.messages(chat_id), self.rewound.emit)
+            self._archive.run(
+                lambda store: store.messages(chat_id), lambda said: self._on_reread(chat_id, said)
+            )
 
     def leave(self, chat_id: int) -> bool:
         """Stop answering a chat that will be gone, and close it; returns whether it was open."""
@@ -168,6 +170,10 @@ class Conversation(QObject):
         if opening is self._opening:
             self._opening = None
         self.not_opened.emit(error, opening.chat_id)
+
+    def _on_reread(self, chat_id: int, said: list[Message]) -> None:
+        if self.chat is not None and self.chat.id == chat_id and not self.busy:
+            self.rewound.emit(said)
 
     def _on_rewound(self, reply: Reply, said: list[Message]) -> None:
         if reply is self.reply:

@@ -87,6 +87,7 @@ class EngineControl(QObject):
         self._active: Turn | None = None
         self._waiting: list[Turn] = []
         self._arrived = False  # what the present job loads
+        self._was_alive = False  # an engine, when that job began
         self._watch = QTimer(self)
         self._watch.setInterval(_LOOK_EVERY_MS)
         self._watch.timeout.connect(self._look)
@@ -117,7 +118,7 @@ class EngineControl(QObject):
             self._checked = None
             self.wanted = self.last_loaded
             self.changed.emit()
-        self.load_failed.emit(selection, error)
+            self.load_failed.emit(selection, error)
 
     def _load_now(self, selection: Selection) -> None:
         self._checked = None
@@ -205,6 +206,7 @@ class EngineControl(QObject):
 
     def _start_load(self, selection: Selection) -> None:
         self._arrived = False
+        self._was_alive = self._alive
         self._job = self._work.start(
             lambda cancel: self._load_steps(selection, cancel),
             on_values=lambda events: self._on_load_events(selection, events),
@@ -253,8 +255,8 @@ class EngineControl(QObject):
 
     def _can_go_back(self, failed: Selection) -> bool:
         """Whether the engine ended for a model that failed, and another one ran before."""
-        last = self.last_loaded
-        return bool(last.ref) and last != failed and self._next_load is None and not self._alive
+        ended = self._was_alive and not self._alive
+        return ended and self.last_loaded != failed and self._next_load is None
 
     # Replying
 

@@ -72,13 +72,19 @@ class Filler(QObject):
     def _load(self, languages: set[str]) -> None:
         """Load what reading and colouring need, which takes longer than the window may wait."""
         job = self._loading = self._work.start(
-            lambda _: warm_up(languages), on_done=lambda: self._on_loaded(job)
+            lambda _: warm_up(languages),
+            on_done=lambda: self._on_loaded(job),
+            on_error=lambda error: self._on_not_loaded(job, error),
         )
 
     def _on_loaded(self, job: Job) -> None:
         if job is self._loading:
             self._loading = None
             self._go_on()
+
+    def _on_not_loaded(self, job: Job, error: BaseException) -> None:
+        self._on_loaded(job)
+        raise error
 
     def _go_on(self) -> None:
         if self._unread and self._unwritten < _ENOUGH:
