@@ -48,6 +48,21 @@ def test_a_launch_with_a_drafter_reaches_the_engine() -> None:
     assert spec.ngram_mod.n_match == 20
 
 
+def test_devices_are_chosen_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_GPU
+    devices = [*xllamacpp.get_device_info(), {"name": "GPU0", "type": gpu}]
+    monkeypatch.setattr(
+        xllamacpp, "get_device_info", lambda: [*devices, {**devices[-1], "name": "GPU1"}]
+    )
+    assert parsed("-ngl all --device none").n_gpu_layers == 0
+    one = parsed("-dev GPU1")
+    assert (one.split_mode, one.main_gpu) == (xllamacpp.llama_split_mode.LLAMA_SPLIT_MODE_NONE, 1)
+    both = parsed("--device GPU1,GPU0")
+    assert both.split_mode == xllamacpp.llama_split_mode.LLAMA_SPLIT_MODE_LAYER
+    with pytest.raises(InvalidArgument, match="invalid device: GPU7"):
+        parsed("--device GPU7")
+
+
 def test_template_and_thinking_are_told_together(tmp_path: Path) -> None:
     template = tmp_path / "t.jinja"
     template.write_text("{{ messages }}")

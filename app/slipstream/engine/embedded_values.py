@@ -97,6 +97,29 @@ def comma_list(text: str) -> list[str]:
     return [part for part in text.split(",") if part]
 
 
+def choose_devices(params: Params, text: str) -> None:
+    """Run on one device, on all of them, or on none. The bindings take no list of devices.
+
+    Raises: ValueError, for a device that is not there, and for some of several.
+    """
+    if text == "none":
+        params.n_gpu_layers = 0
+        return
+    import xllamacpp
+
+    cpu = xllamacpp.ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU
+    there = [one["name"] for one in xllamacpp.get_device_info() if one["type"] != cpu]
+    wanted = comma_list(text)
+    for name in wanted:
+        if name not in there:
+            raise ValueError(f"invalid device: {name}")
+    if len(wanted) == 1:
+        params.split_mode = xllamacpp.llama_split_mode.LLAMA_SPLIT_MODE_NONE
+        params.main_gpu = there.index(wanted[0])
+    elif set(wanted) != set(there):
+        raise ValueError("this engine runs on one device or on all of them")
+
+
 def numbers(text: str) -> list[float]:
     """Numbers between commas."""
     return [float(part) for part in text.split(",")]
