@@ -117,6 +117,9 @@ def test_a_wish_that_an_engine_cannot_grant_is_an_error(
     assert told.value.code == "engine_cannot"
 
 
-def test_the_embedded_engine_cannot_choose_devices(embedded: EngineSpec) -> None:
+def test_the_devices_that_were_chosen_are_named(embedded: EngineSpec) -> None:
+    words = options(embedded, replace(PLAIN_LAUNCH, devices=("CUDA0", "CUDA1")))
+    assert words[words.index("--device") + 1] == "CUDA0,CUDA1"
+    older = without(embedded, "--device", "-dev")
     with pytest.raises(SlipstreamError, match="cannot choose among devices"):
-        options(embedded, replace(PLAIN_LAUNCH, devices=("CUDA0",)))
+        options(older, replace(PLAIN_LAUNCH, devices=("CUDA0",)))
