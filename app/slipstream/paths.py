@@ -80,6 +80,20 @@ def is_path(text: str) -> bool:
     return "\0" not in text and bool(text.strip())
 
 
+def is_text(path: Path) -> bool:
+    """Whether a path is valid text; names on disk may be any bytes, and an engine takes text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: Path | str) -> str:
+    """A path or name as text that can be shown, whatever bytes it is made of."""
+    return str(path).encode(errors="backslashreplace").decode()
+
+
 def expanded(path: Path) -> Path:
     """The path with ``~`` replaced by the home folder, if there is one."""
     try:

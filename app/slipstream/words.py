@@ -57,6 +57,11 @@ def count(number: float) -> str:
     return f"{round(number):,}"
 
 
+def draft_tokens(number: int) -> str:
+    """So many draft tokens: 3 draft tokens."""
+    return f"{count(number)} draft token{'s' * (number != 1)}"
+
+
 def size(number: int) -> str:
     """Bytes as file managers show them, by the thousand: 5.0 GB."""
     value = float(number)

@@ -78,6 +78,16 @@ def event(text: str, finish: str | None = None) -> str:
     return f"data: {json.dumps({'choices': [choice]}, ensure_ascii=False)}\n\n"
 
 
+@contextlib.contextmanager
+def held(server: Server) -> Iterator[None]:
+    """Inside the block the server goes on with pings instead of ending its answer."""
+    server.hold.clear()
+    try:
+        yield
+    finally:
+        server.hold.set()
+
+
 def ask(client: EngineClient) -> list[Chunk]:
     question = [ChatMessage("user", "?")]
     return list(client.chat(question, ReplyOptions(), CancelToken()))
@@ -114,12 +124,8 @@ def test_an_error_inside_the_stream_is_the_engines_refusal(
 
 def test_an_event_without_end_is_named(server: Server, client: EngineClient) -> None:
     server.pieces = [b"data: ", *[b"x" * (1 << 20)] * 8]
-    server.hold.clear()
-    try:
-        with pytest.raises(SlipstreamError) as caught:
-            ask(client)
-    finally:
-        server.hold.set()
+    with held(server), pytest.raises(SlipstreamError) as caught:
+        ask(client)
     assert caught.value.code == "not_an_engine"
 
 
@@ -181,10 +187,6 @@ def test_a_stream_that_ends_without_saying_why_is_a_lost_connection(
 
 def test_pings_are_no_sign_that_the_engine_works(server: Server, client: EngineClient) -> None:
     server.pieces = [event("Hel").encode()]
-    server.hold.clear()
-    try:
-        with pytest.raises(SlipstreamError) as caught:
-            ask(client)
-    finally:
-        server.hold.set()
+    with held(server), pytest.raises(SlipstreamError) as caught:
+        ask(client)
     assert caught.value.code == "engine_hung"

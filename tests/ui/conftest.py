@@ -23,6 +23,8 @@ from slipstream.ui import app as app_module
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.preferences import Preferences
+from slipstream.ui.transcript import Transcript
+from slipstream.ui.work import Work
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +61,16 @@ def until(qapp: QApplication) -> Callable[..., None]:
             time.sleep(0.005)
 
     return wait
+
+
+@pytest.fixture
+def transcript(qapp: QApplication) -> Iterator[Transcript]:
+    made = Transcript(Work())
+    made.resize(800, 600)
+    made.show()
+    qapp.processEvents()
+    yield made
+    made.close()
 
 
 class KeptSession(Session):

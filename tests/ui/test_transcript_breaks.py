@@ -1,35 +1,22 @@
 """Very long words in the transcript: the window goes on, and no text is changed."""
 
-from collections.abc import Iterator
 from time import perf_counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QApplication
 
 from slipstream.ui.transcript import Transcript
 from slipstream.ui.transcript.blocks import Run, Style
 from slipstream.ui.transcript.breaks import LONGEST_WORD, with_breaks, without_breaks
 from slipstream.ui.transcript.copying import selected_text
-from slipstream.ui.work import Work
 
 WORDS = st.lists(
     st.tuples(st.sampled_from(["x", " ", "\u200b", "a b", "\u2028"]), st.integers(1, 1200)),
     max_size=8,
 )
 LONG = "0" * 200_000
-
-
-@pytest.fixture
-def transcript(qapp: QApplication) -> Iterator[Transcript]:
-    made = Transcript(Work())
-    made.resize(800, 600)
-    made.show()
-    qapp.processEvents()
-    yield made
-    made.close()
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

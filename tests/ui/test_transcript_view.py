@@ -1,5 +1,5 @@
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -97,16 +97,6 @@ def pixels(transcript: Transcript) -> set[str]:
         for x in range(0, image.width(), 2)
         for y in range(0, image.height(), 2)
     }
-
-
-@pytest.fixture
-def transcript(qapp: QApplication) -> Iterator[Transcript]:
-    made = Transcript(Work())
-    made.resize(800, 600)
-    made.show()
-    qapp.processEvents()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import FellBack, StateChanged
 from slipstream.engine.requests import Loaded, LoadRequest
 from slipstream.engine.session import Session
-from slipstream.weights.names import printable
+from slipstream.paths import printable
+from slipstream.words import count, draft_tokens
 
 
 def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken) -> Loaded:
@@ -37,7 +38,7 @@ def next_attempt(fall: FellBack) -> str:
     if now.kind is None:
         if wanted.kind is not None:
             return "Trying without a drafter."
-        return f"Trying with {fall.context:,} tokens of context."
+        return f"Trying with {count(fall.context)} tokens of context."
     if now.draft_tokens != wanted.draft_tokens:
-        return f"Trying with {now.draft_tokens} draft token{'s' * (now.draft_tokens != 1)}."
+        return f"Trying with {draft_tokens(now.draft_tokens)}."
     return "Trying without n-grams."

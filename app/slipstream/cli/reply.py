@@ -7,7 +7,7 @@ from slipstream.cli import output
 from slipstream.drafters.kinds import SpecConfig
 from slipstream.engine.events import Finished, Piece, ReplyEvent, ReplyNumbers, Source
 from slipstream.engine.requests import Loaded
-from slipstream.words import ENDINGS, SPECULATION
+from slipstream.words import ENDINGS, SPECULATION, draft_tokens
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _mode(spec: SpecConfig, numbers: ReplyNumbers) -> str:
     name = SPECULATION[spec.kind].name
     if not numbers.drafted:
         return f"{name}, nothing drafted"
-    return f"{name}, {spec.draft_tokens} draft token{'s' * (spec.draft_tokens != 1)}"
+    return f"{name}, {draft_tokens(spec.draft_tokens)}"
 
 
 def to_json(loaded: Loaded, reply: Reply, *, with_pieces: bool) -> dict[str, object]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from slipstream.drafters.flags import can_run
 from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, Found, SpecChoice, SpecConfig
 from slipstream.errors import Fact, SlipstreamError
-from slipstream.weights.names import printable
+from slipstream.paths import printable
 from slipstream.words import SPECULATION
 
 DRAFT_TOKENS = {

@@ -19,8 +19,9 @@ from slipstream.drafters.lineage import made_for, own_names
 from slipstream.drafters.near import files_near
 from slipstream.drafters.pairing import prove, prove_embedded
 from slipstream.errors import SlipstreamError
+from slipstream.paths import is_text
 from slipstream.weights.header import Header
-from slipstream.weights.names import is_text, quantization
+from slipstream.weights.names import quantization
 from slipstream.weights.shards import read_model, size_of
 
 MAX_FILES = 100

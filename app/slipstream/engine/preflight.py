@@ -6,10 +6,10 @@ from pathlib import Path
 from slipstream.drafters.identify import FileRole, role_of
 from slipstream.engine.answers import Device
 from slipstream.engine.config import LaunchConfig
-from slipstream.errors import SlipstreamError
+from slipstream.errors import Fact, SlipstreamError
 from slipstream.machine.memory import Memory
+from slipstream.paths import is_text, printable
 from slipstream.weights.header import Header
-from slipstream.weights.names import is_text, printable
 from slipstream.weights.shards import shards, size_of
 from slipstream.words import size
 
@@ -52,12 +52,8 @@ def check_files(model: Path, target: Header) -> None:
     _refuse_later_shard(model)
     _refuse_other_roles(target)
     if target.missing_bytes:
-        raise SlipstreamError(
-            "damaged_file",
-            f"{target.path.name} is incomplete: {size(target.missing_bytes)} are missing.",
-            facts={"path": str(target.path), "missing": target.missing_bytes},
-            action="Download it again.",
-        )
+        reason = f"is incomplete: {size(target.missing_bytes)} are missing"
+        raise _damaged(target, reason, missing=target.missing_bytes)
     _refuse_impossible(target)
 
 
@@ -120,12 +116,16 @@ def _refuse_impossible(header: Header) -> None:
     elif wide > widest:
         problem = f"it claims to be {wide:,} values wide, and its widest tensor has {widest:,}"
     if problem:
-        raise SlipstreamError(
-            "damaged_file",
-            f"{header.path.name} is damaged: {problem}.",
-            facts={"path": str(header.path)},
-            action="Download it again.",
-        )
+        raise _damaged(header, f"is damaged: {problem}")
+
+
+def _damaged(header: Header, reason: str, **facts: Fact) -> SlipstreamError:
+    return SlipstreamError(
+        "damaged_file",
+        f"{header.path.name} {reason}.",
+        facts={"path": str(header.path), **facts},
+        action="Download it again.",
+    )
 
 
 def _refuse_later_shard(path: Path) -> None:

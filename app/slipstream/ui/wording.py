@@ -3,8 +3,8 @@
 from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig, Unfit
 from slipstream.engine.events import FellBack, ReplyNumbers
 from slipstream.engine.requests import Loaded
+from slipstream.paths import printable
 from slipstream.ui.i18n import tr
-from slipstream.weights.names import printable
 from slipstream.words import ENDINGS, SPECULATION, count
 
 _THIN = "\u202f"  # narrow no-break space, before units

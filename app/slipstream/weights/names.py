@@ -102,20 +102,6 @@ def display_name(path: Path, header: Header) -> str:
     return " ".join(filter(None, (words, quantization_of(header)))) or path.name
 
 
-def is_text(path: Path) -> bool:
-    """Whether a path is valid text; names on disk may be any bytes, and an engine takes text."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def printable(path: Path | str) -> str:
-    """A path or name as text that can be shown, whatever bytes it is made of."""
-    return str(path).encode(errors="backslashreplace").decode()
-
-
 def _labels(name: str) -> list[re.Match[str]]:
     return list(_LABEL.finditer(name))
 
