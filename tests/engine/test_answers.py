@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipstream.engine.answers import (
-    Device,
     Hardware,
     parse_build,
     parse_flags,
     parse_hardware,
     parse_spec_types,
 )
+from slipstream.machine.devices import Device
 
 HELP = """
 ----- common params -----

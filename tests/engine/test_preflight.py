@@ -12,10 +12,10 @@ import pytest
 
 from gguf_files import write_target
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
-from slipstream.engine.answers import Device
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.preflight import check_files, check_memory
 from slipstream.errors import SlipstreamError
+from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.weights.shards import read_model
 from slipstream.words import size

@@ -12,10 +12,11 @@ from rich.table import Table
 
 from slipstream import paths, settings
 from slipstream.cli import output
-from slipstream.engine.answers import Device, Hardware
+from slipstream.engine.answers import Hardware
 from slipstream.engine.spec import EngineSpec, find_engines, read_hardware
 from slipstream.errors import SlipstreamError
 from slipstream.machine.cpu import Cpu, read_cpu
+from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory, read_memory
 from slipstream.words import size
 

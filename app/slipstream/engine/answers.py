@@ -3,28 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from slipstream.machine.devices import Device
+
 _MIB = 1 << 20
-
-
-@dataclass(frozen=True)
-class Device:
-    """Something other than the CPU that can hold layers.
-
-    Attributes:
-        id: the engine's own name for it ("CUDA0").
-        name: what people call it.
-        backend: the part of the engine that drives it.
-        total: bytes of memory.
-        free: bytes that were free when the device was read.
-        unified: it shares the computer's main memory.
-    """
-
-    id: str
-    name: str
-    backend: str
-    total: int
-    free: int
-    unified: bool
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.drafters.identify import FileRole, role_of
-from slipstream.engine.answers import Device
 from slipstream.engine.config import LaunchConfig
 from slipstream.errors import Fact, SlipstreamError
+from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.paths import is_text, printable
 from slipstream.weights.header import Header

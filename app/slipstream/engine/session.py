@@ -10,7 +10,6 @@ from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.choose import choose
 from slipstream.drafters.discovery import find_drafters
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine.answers import Device
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
 from slipstream.engine.config import LaunchConfig
@@ -31,6 +30,7 @@ from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.spec import Choice, EngineSpec, chosen, read_hardware
 from slipstream.errors import SlipstreamError
+from slipstream.machine.devices import Device
 from slipstream.machine.memory import read_memory
 from slipstream.weights.header import Header
 from slipstream.weights.names import display_name

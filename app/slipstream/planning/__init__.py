@@ -1,0 +1,1 @@
+"""What a model needs of this computer's memory, and which quantization to take."""
