@@ -58,7 +58,7 @@ def architecture_of(header: Header) -> Architecture:
     index = number("attention.indexer.head_count") or 0
     expert_width = max(shape.per_block("expert_feed_forward_length"), default=0)
     experts = number("expert_count") or 0
-    dense = any(".ffn_up.weight" in tensor.name for tensor in header.tensors)
+    dense = not experts or any(".ffn_up.weight" in tensor.name for tensor in header.tensors)
     return Architecture(
         name=header.architecture,
         layers=tuple(shape.layer(block) for block in range(shape.trunk)),

@@ -1,0 +1,25 @@
+"""What planning has to know of one model file."""
+
+from dataclasses import dataclass
+
+from slipstream.weights.architecture import Architecture, architecture_of
+from slipstream.weights.header import Header
+from slipstream.weights.sizes import TensorBytes, tensor_bytes
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's shape and the bytes of its tensors."""
+
+    architecture: Architecture
+    sizes: TensorBytes
+
+    @property
+    def layers(self) -> int:
+        """What can be offloaded one by one: the blocks, an MTP head's included, and the output."""
+        return len(self.sizes.blocks) + 1
+
+
+def model_of(header: Header) -> Model:
+    """Read what planning has to know from a header."""
+    return Model(architecture_of(header), tensor_bytes(header))
