@@ -1,1 +1,1 @@
-"""What this computer has: memory and processor."""
+"""What this computer has: memory, processor and graphics cards."""

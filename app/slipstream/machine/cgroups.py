@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path("/")
+from slipstream.machine.files import ROOT, read_number, read_text
+
 # cgroup v1 says "no limit" with the largest number of whole pages.
 _NO_LIMIT = 1 << 60
 
@@ -36,7 +37,7 @@ def _memory_limits(root: Path) -> Iterator[MemoryLimit]:
     )
     for controller, limit_name, used_name, droppable in files:
         for folder in _folders(root, controller):
-            limit, used = _number(folder / limit_name), _number(folder / used_name)
+            limit, used = read_number(folder / limit_name), read_number(folder / used_name)
             if limit is None or used is None or not 0 < limit < _NO_LIMIT:
                 continue
             cached = _fields(folder / "memory.stat").get(droppable, 0)
@@ -45,12 +46,12 @@ def _memory_limits(root: Path) -> Iterator[MemoryLimit]:
 
 def _cpu_limits(root: Path) -> Iterator[float]:
     for folder in _folders(root, ""):
-        quota, _, period = _text(folder / "cpu.max").partition(" ")
+        quota, _, period = read_text(folder / "cpu.max").partition(" ")
         if quota.isdecimal() and period.isdecimal() and int(period):
             yield int(quota) / int(period)
     for folder in _folders(root, "cpu"):
-        quota_us = _number(folder / "cpu.cfs_quota_us")
-        period_us = _number(folder / "cpu.cfs_period_us")
+        quota_us = read_number(folder / "cpu.cfs_quota_us")
+        period_us = read_number(folder / "cpu.cfs_period_us")
         if quota_us and period_us and quota_us > 0:
             yield quota_us / period_us
 
@@ -60,7 +61,7 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
 
     Inside a container the path may be the host's; then only the root is there.
     """
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in read_text(root / "proc/self/cgroup").splitlines():
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller not in controllers.split(",") or (not controller and number != "0"):
             continue
@@ -69,20 +70,6 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
         yield from (mount / part for part in (own, *own.parents) if ".." not in part.parts)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(_text(path))
-    except ValueError:
-        return None
-
-
 def _fields(path: Path) -> dict[str, int]:
-    pairs = (line.split() for line in _text(path).splitlines())
+    pairs = (line.split() for line in read_text(path).splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}

@@ -2,14 +2,16 @@
 
 import os
 import platform
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from slipstream.machine.cgroups import ROOT, cpu_limit
+from slipstream.machine.cgroups import cpu_limit
+from slipstream.machine.features import read_features
+from slipstream.machine.files import ROOT
+from slipstream.machine.sysctl import sysctl
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,13 @@ class Cpu:
         name: as its maker calls it.
         cores: physical cores this process can keep busy.
         threads: logical processors this process may run on.
+        features: instruction sets that make llama.cpp faster, in its own names.
     """
 
     name: str
     cores: int
     threads: int
+    features: tuple[str, ...] = ()
 
 
 def read_cpu(root: Path = ROOT) -> Cpu:
@@ -35,7 +39,12 @@ def read_cpu(root: Path = ROOT) -> Cpu:
     if quota is not None:
         threads = min(threads, max(1, round(quota)))
     cores = _physical_cores() or machine_threads
-    return Cpu(_name(root), max(1, min(cores, threads)), max(1, threads))
+    return Cpu(
+        name=_name(root),
+        cores=max(1, min(cores, threads)),
+        threads=max(1, threads),
+        features=_features(root),
+    )
 
 
 def _allowed_threads(otherwise: int) -> int:
@@ -54,6 +63,13 @@ def _physical_cores() -> int | None:
         return None
 
 
+def _features(root: Path) -> tuple[str, ...]:
+    try:
+        return read_features(root)
+    except Exception:  # noqa: BLE001 - a probe of the machine: unknown is an answer
+        return ()
+
+
 def _name(root: Path) -> str:
     try:
         name = _system_name(root)
@@ -64,8 +80,7 @@ def _name(root: Path) -> str:
 
 def _system_name(root: Path) -> str:
     if sys.platform == "darwin":
-        command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=5).stdout
+        return sysctl("-n", "machdep.cpu.brand_string")
     if sys.platform == "win32":
         import winreg
 

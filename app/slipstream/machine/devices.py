@@ -24,8 +24,10 @@ class Device:
         free: bytes that were free when the device was read.
         unified: it shares the computer's main memory.
         usable: an engine can run on it.
-        note: one sentence: why it is not usable, or where its sources disagree; empty otherwise.
+        note: in plain words: why it is not usable, or where its sources disagree; empty otherwise.
         holders: programs that hold its memory, as far as the driver tells; the largest first.
+        pci: its place in the computer ("0000:01:00.0"), where that is known.
+        estimated: the total is a rule of thumb; whoever measured it is right.
     """
 
     id: str
@@ -37,3 +39,24 @@ class Device:
     usable: bool = True
     note: str = ""
     holders: tuple[Holder, ...] = ()
+    pci: str = ""
+    estimated: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one driver knows.
+
+    Attributes:
+        devices: with the total 0 where the driver does not know it.
+        problems: what the driver could not do, as sentences without their subject, the driver.
+    """
+
+    devices: tuple[Device, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def pci_address(text: str) -> str:
+    """A PCI address as Linux writes it, "0000:01:00.0"; some drivers write "00000000:01:00.0"."""
+    domain, colon, place = text.strip().lower().partition(":")
+    return f"{domain[-4:]}{colon}{place}"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import psutil
 
-from slipstream.machine.cgroups import ROOT, memory_limit
+from slipstream.machine.cgroups import memory_limit
+from slipstream.machine.files import ROOT
 
 
 @dataclass(frozen=True)
