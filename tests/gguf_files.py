@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from gguf import GGUFReader, GGUFValueType, GGUFWriter
+from gguf import GGML_QUANT_SIZES, GGUFReader, GGUFValueType, GGUFWriter
 
 from slipstream.paths import resources
 
@@ -180,6 +180,44 @@ def write_adapter(path: Path) -> Path:
 def write_vocabulary(path: Path) -> Path:
     """A vocabulary without a model."""
     return write_gguf(path, "llama", {"llama.block_count": 1}, {}, TOKENS)
+
+
+def write_every_type(path: Path) -> Path:
+    """A tensor of every element type, named after it."""
+    writer = GGUFWriter(path, "test")
+    for kind, (_, size) in GGML_QUANT_SIZES.items():
+        data = np.zeros((3, 2 * size), dtype=np.uint8)  # three rows of two blocks
+        writer.add_tensor(kind.name, data, raw_dtype=kind)
+    _write(writer)
+    return path
+
+
+def write_every_value(path: Path) -> Path:
+    """A key of every type, and an array of each, with the values that are hard to keep."""
+    values: dict[GGUFValueType, list[object]] = {
+        GGUFValueType.UINT8: [0, 255],
+        GGUFValueType.INT8: [-128, 127],
+        GGUFValueType.UINT16: [0, 65_535],
+        GGUFValueType.INT16: [-32_768, 32_767],
+        GGUFValueType.UINT32: [0, 2**32 - 1],
+        GGUFValueType.INT32: [-(2**31), 2**31 - 1],
+        GGUFValueType.FLOAT32: [0.1, float("inf")],
+        GGUFValueType.BOOL: [True, False],
+        GGUFValueType.STRING: ["", "Grüße 🙂\n\0"],
+        GGUFValueType.UINT64: [0, 2**64 - 1],
+        GGUFValueType.INT64: [-(2**63), 2**63 - 1],
+        GGUFValueType.FLOAT64: [0.1, -1e308],
+    }
+    writer = GGUFWriter(path, "test")
+    for kind, (first, second) in values.items():
+        name = f"test.{kind.name.lower()}"
+        writer.add_key_value(name, first, kind)
+        writer.add_key_value(f"{name}.second", second, kind)
+        writer.add_key_value(f"{name}.array", [first, second], GGUFValueType.ARRAY, kind)
+    kind = GGUFValueType.UINT16
+    writer.add_key_value("test.long", [1] * 2000, GGUFValueType.ARRAY, sub_type=kind)
+    _write(writer)
+    return path
 
 
 def write_dflash_of_another_target(path: Path) -> Path:

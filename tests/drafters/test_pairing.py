@@ -188,8 +188,10 @@ def test_the_demo_drafters(tmp_path: Path) -> None:
     assert refusal(prove(small, wide)) == "Its hidden size is 512, this model's is 256."
 
 
-def test_a_drafter_that_vanished_does_not_fit(tmp_path: Path) -> None:
-    target = read_header(write_target(tmp_path / "target.gguf"))
+def test_a_drafter_that_vanished_before_its_tokens_were_compared_does_not_fit(
+    tmp_path: Path,
+) -> None:
+    target = read_header(write_target(tmp_path / "target.gguf", tokens=TOKENS[::-1]))
     path = write_dflash(tmp_path / "drafter.gguf")
     drafter = read_header(path)
     path.unlink()

@@ -4,7 +4,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from gguf import GGUFReader, GGUFValueType
+from gguf import GGML_QUANT_SIZES, GGUFReader, GGUFValueType
 
 from gguf_files import (
     DEMO,
@@ -13,6 +13,8 @@ from gguf_files import (
     DEMO_SMALL,
     raw_header,
     raw_text,
+    write_every_type,
+    write_every_value,
     write_gguf,
 )
 from slipstream.errors import SlipstreamError
@@ -176,8 +178,11 @@ def key(name: bytes = b"k", kind: int = UINT32, value: bytes = b"\0\0\0\0") -> b
     return raw_text(name) + struct.pack("<I", kind) + value
 
 
-def tensor(dimensions: bytes, kind: int = 0, offset: int = 0) -> bytes:
-    return raw_text(b"t") + dimensions + struct.pack("<IQ", kind, offset)
+def tensor(dimensions: bytes, kind: int = 0, offset: int = 0, name: bytes = b"t") -> bytes:
+    return raw_text(name) + dimensions + struct.pack("<IQ", kind, offset)
+
+
+EIGHT = struct.pack("<IQ", 1, 8)  # 32 bytes of F32
 
 
 ABSURD = {
@@ -208,6 +213,23 @@ ABSURD = {
     ),
     "alignment": raw_header(key_count=1, body=key(b"general.alignment", UINT32, b"\x21\0\0\0")),
     "alignment of nothing": raw_header(key_count=1, body=key(b"general.alignment")),
+    "alignment of another type": raw_header(
+        key_count=1, body=key(b"general.alignment", 10, struct.pack("<Q", 32))
+    ),
+    "key without a name": raw_header(key_count=1, body=key(b"")),
+    "key twice": raw_header(key_count=2, body=key() + key(kind=STRING, value=raw_text(b""))),
+    "tensor without a name": raw_header(tensor_count=1, body=tensor(EIGHT, name=b"")),
+    "tensor twice": raw_header(tensor_count=2, body=tensor(EIGHT) + tensor(EIGHT, offset=32)),
+    "first tensor not at the start": raw_header(tensor_count=1, body=tensor(EIGHT, offset=32)),
+    "tensor not aligned": raw_header(
+        tensor_count=2, body=tensor(EIGHT, kind=144) + tensor(EIGHT, offset=40, name=b"u")
+    ),
+    "tensors that overlap": raw_header(
+        tensor_count=2, body=tensor(EIGHT) + tensor(EIGHT, offset=0, name=b"u")
+    ),
+    "a gap between tensors": raw_header(
+        tensor_count=2, body=tensor(EIGHT) + tensor(EIGHT, offset=64, name=b"u")
+    ),
     "dimensions": raw_header(tensor_count=1, body=tensor(struct.pack("<I", 1 << 31))),
     "size of a tensor": raw_header(
         tensor_count=1, body=tensor(struct.pack("<IQQ", 2, 1 << 60, 1 << 60))
@@ -246,3 +268,51 @@ def test_an_unknown_tensor_type_is_named_and_not_counted(tmp_path: Path) -> None
     content = raw_header(tensor_count=1, body=tensor(struct.pack("<IQ", 1, 32), kind=144))
     header = read_header(written(tmp_path, content))
     assert (header.tensors[0].type, header.tensors[0].bytes) == ("type 144", 0)
+
+
+def test_what_follows_a_tensor_of_unknown_size_may_lie_anywhere(tmp_path: Path) -> None:
+    rows = tensor(EIGHT, kind=144) + tensor(EIGHT, offset=320, name=b"u")
+    header = read_header(written(tmp_path, raw_header(tensor_count=2, body=rows)))
+    assert [row.offset for row in header.tensors] == [0, 320]
+    rows += tensor(EIGHT, offset=384, name=b"v")  # 32 bytes after where u ends
+    assert code_of(written(tmp_path, raw_header(tensor_count=3, body=rows))) == "damaged_file"
+
+
+def test_every_tensor_type_has_the_size_that_the_gguf_library_gives_it(tmp_path: Path) -> None:
+    path = write_every_type(tmp_path / "types.gguf")
+    oracle = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
+    header = read_header(path)
+    assert len(header.tensors) == len(GGML_QUANT_SIZES)
+    for row in header.tensors:
+        assert row.type == oracle[row.name].tensor_type.name == row.name
+        assert row.bytes == oracle[row.name].n_bytes
+    assert header.missing_bytes == 0
+
+
+def test_the_type_of_every_value_is_known(tmp_path: Path) -> None:
+    path = write_every_value(tmp_path / "values.gguf")
+    header = read_header(path)
+    fields = GGUFReader(path).fields
+    assert dict(header.types) == {
+        name: field.types[-1] for name, field in fields.items() if not name.startswith("GGUF.")
+    }
+    assert header.types["test.long"] == GGUFValueType.UINT16
+
+
+def test_equal_vocabularies_have_equal_digests(tmp_path: Path) -> None:
+    def digest(name: str, tokens: tuple[str, ...]) -> str:
+        array = read_header(write_gguf(tmp_path / name, "test", {}, {}, tokens)).keys[TOKENS]
+        assert isinstance(array, ArrayInfo)
+        return array.digest
+
+    assert digest("a", ("a", "bc")) == digest("longer name", ("a", "bc"))
+    assert len({digest("b", tokens) for tokens in (("a", "bc"), ("ab", "c"), ("a", "bd"))}) == 3
+
+
+def test_tokens_are_counted_without_a_vocabulary_too(tmp_path: Path) -> None:
+    embedding = {"token_embd.weight": (4, 99)}
+    assert read_header(write_gguf(tmp_path / "a", "x", {}, embedding, ("a", "b"))).token_count == 2
+    sized = write_gguf(tmp_path / "b", "x", {"x.vocab_size": 50}, embedding)
+    assert read_header(sized).token_count == 50
+    assert read_header(write_gguf(tmp_path / "c", "x", {}, embedding)).token_count == 99
+    assert read_header(write_gguf(tmp_path / "d", "x")).token_count == 0

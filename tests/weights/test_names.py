@@ -1,4 +1,4 @@
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -10,7 +10,93 @@ LABELS = """F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q2_K_S Q3_K_S Q3_K_M Q3_K
 Q5_K_S Q5_K_M Q6_K IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ2_M IQ3_XXS IQ3_XS IQ3_S IQ3_M IQ4_NL IQ4_XS
 TQ1_0 TQ2_0 MXFP4_MOE MXFP4 NVFP4 Q1_0 Q2_0 Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 UD-Q4_K_XL UD-IQ2_M UD-Q6_K_S
 UD-IQ4_NL_XL Q4_K_L Q2_K_L Q6_K_L Q8_K_XL i1-Q4_K_M i1-IQ3_XXS IQ2_K IQ6_K IQ4_KS IQ4_KSS IQ2_KT
-Q4_K_R4 IQ4_NL_R4 smol-IQ4_K Q4_X PTQ1_0 ROCMFP4"""
+Q4_K_R4 IQ4_NL_R4 smol-IQ4_K Q4_X PTQ1_0 ROCMFP4 IQ3_K IQ4_K IQ5_K IQ2_KS IQ3_KS IQ5_KS
+IQ1_KT IQ3_KT IQ4_KT IQ2_KL IQ1_S_R4 IQ1_M_R4 Q8_0_R8 Q8_K_R8 smol-IQ2_KS smol-IQ1_KT UD-TQ1_0
+UD-IQ1_S UD-Q8_K_XL UD-Q3_K_XL UD-IQ3_XXS Q3_K_XL Q5_K_L i1-Q2_K_S i1-IQ1_M Q4_K"""
+
+
+# Files of public repositories, each with its label; "-" for none.
+REAL = """
+UD-TQ1_0 UD-TQ1_0/Kimi-K2-Instruct-UD-TQ1_0-00001-of-00005.gguf
+Q8_0 Qwen3.8-27B-DFlash2-Q8_0.gguf
+Q4_K_M GLM-4.7-Flash-Q4_K_M.gguf
+- DeepSeek-V4-Flash-IQ2XXS-w2Q2K-AProjQ8-SExpQ8-OutQ8-chat-v2-imatrix-0731.gguf
+Q8_0 MTP/gemma-4-E4B-it-Q8_0-MTP.gguf
+- Qwen_Qwen3.6-35B-A3B-imatrix.gguf
+Q5_K_M Hermes-3-Llama-3.1-70B-Q5_K_M/Hermes-3-Llama-3.1-70B-Q5_K_M-00001-of-00002.gguf
+UD-Q4_K_M Qwen3.8-27B-UD-Q4_K_M.gguf
+UD-Q4_K_XL Qwen3.8-27B-UD-Q4_K_XL.gguf
+UD-Q3_K_XL Qwen3.8-27B-UD-Q3_K_XL.gguf
+Q4_0 Qwen3.8-27B-Q4_0.gguf
+BF16 BF16/Qwen3.8-27B-BF16-00001-of-00002.gguf
+Q4_0 MTP/mtp-Qwen3.8-27B-Q4_0.gguf
+BF16 mmproj-BF16.gguf
+F16 mmproj-F16.gguf
+- imatrix_unsloth.gguf
+BF16 gemma-4-12B-it-assistant-BF16.gguf
+IQ4_XS SmolLM2-1.7B-Instruct.IQ4_XS.gguf
+Q2_K SmolLM2-1.7B-Instruct.Q2_K.gguf
+Q4_0_4_4 SmolLM2-1.7B-Instruct.Q4_0_4_4.gguf
+Q4_K_S SmolLM2-1.7B-Instruct.Q4_K_S.gguf
+Q4_0 gemma-4-26b-A4B-it-assistant-Q4_0-q4emb.gguf
+Q8_0 dflash-draft-3.6-q8_0.gguf
+i1-IQ3_XXS gemma-7b.i1-IQ3_XXS.gguf
+F16 Qwen2.5-VL-7B-Instruct-f16.gguf
+Q6_K_L Qwen_Qwen3.6-27B-Q6_K_L.gguf
+BF16 mmproj-Qwen3.6-27B-BF16.gguf
+IQ4_NL gemma-4-E2B-it-assistant-IQ4_NL.gguf
+MXFP4_MOE DeepSeek-V4-Flash-0731-MXFP4_MOE-BF16.gguf
+- DeepSeek-V4-Flash-0731-DSpark.gguf
+F16 DFlash-Qwen3.5-27B-Uncensored.mmproj-f16.gguf
+IQ4_NL google_gemma-4-31B-it-IQ4_NL.gguf
+Q2_K_L google_gemma-4-31B-it-Q2_K_L.gguf
+Q3_K_XL google_gemma-4-31B-it-Q3_K_XL.gguf
+Q4_1 google_gemma-4-31B-it-Q4_1.gguf
+Q4_K_L google_gemma-4-31B-it-Q4_K_L.gguf
+Q4_0 mtp-google_gemma-4-31B-it-Q4_0.gguf
+- google_gemma-4-31B-it-imatrix.gguf
+F16 mmproj-MiMo-V2.5-F16.gguf
+IQ4_KS Qwen3.6-27B-MTP-IQ4_KS.gguf
+BF16 dflash-Qwen3.6-27B-BF16.gguf
+Q8_0 mtp-Qwen3.6-27B-Q8_0.gguf
+UD-Q8_K_XL UD-Q8_K_XL/DeepSeek-V4-Flash-0731-UD-Q8_K_XL-00001-of-00005.gguf
+UD-Q2_K_XL UD-Q2_K_XL/DeepSeek-V4-Flash-0731-UD-Q2_K_XL-00001-of-00003.gguf
+BF16 dspark/dspark-DeepSeek-V4-Flash-0731-BF16.gguf
+UD-IQ1_M Qwen3.5-122B-A10B-UD-IQ1_M.gguf
+F32 mmproj-F32.gguf
+F16 mmproj-GLM-4.6V-Flash-F16.gguf
+- mtp-gemma-4-12b-it.gguf
+Q8_0 tokenizer-LFM2.5-Audio-1.5B-Q8_0.gguf
+Q8_0 MTP/gemma-4-31B-it-MTP-Q8_0.gguf
+Q4_0 mtp-gemma-4-26B-A4B-it-Q4_0.gguf
+Q8_0 dflash-gemma-4-26B-A4B-it-Q8_0.gguf
+Q2_K_S DeepSeek-V4-Flash-0731-Q2_K_S-00001-of-00002.gguf
+MXFP4 dspark-DeepSeek-V4-Flash-0731-MXFP4.gguf
+UD-IQ4_NL gemma-4-26B-A4B-it-UD-IQ4_NL.gguf
+MXFP4 gpt-oss-120b-MXFP4.gguf
+Q8_0 eagle3-gpt-oss-120b-Q8_0.gguf
+NVFP4 gemma-4-31B-it-NVFP4-turbo-NVFP4.gguf
+Q4_0_4_8 granite-3.0-2b-instruct-Q4_0_4_8.gguf
+Q4_0_8_8 granite-3.0-2b-instruct-Q4_0_8_8.gguf
+- dflash-kquant.gguf
+IQ3_S Huihui-Qwen3-VL-4B-Instruct-abliterated-IQ3_S.gguf
+IQ2_K_R4 DeepSeek-V3-0324-IQ2_K_R4/DeepSeek-V3-0324-IQ2_K_R4-00001-of-00005.gguf
+- gemma-4-31B-it-mmproj.gguf
+- eagle3.gguf
+F16 mmproj-SmolVLM2-256M-Video-Instruct-f16.gguf
+IQ4_KSS GLM-4.5-Air-IQ4_KSS-00001-of-00002.gguf
+BF16 Ministral-3-8B-Instruct-2512-BF16-mmproj.gguf
+BF16 Step3.7-flash-mtp-BF16.gguf
+- Step-3.7.imatrix.gguf
+Q8_0 Kimi-K3-DSpark-Q8_0.gguf
+"""
+
+
+@pytest.mark.parametrize("line", REAL.split("\n")[1:-1])
+def test_real_files(line: str) -> None:
+    label, name = line.split(" ", 1)
+    path = PurePosixPath(name)
+    assert (quantization(path.name) or quantization(path.parent.name) or "-") == label
 
 
 @pytest.mark.parametrize("label", LABELS.split())

@@ -74,12 +74,7 @@ def architecture_of(header: Header) -> Architecture:
         recurrent_width=number("ssm.inner_size") or 0,
         index_width=index * (number("attention.indexer.key_length") or 0),
         layer_inputs=(number("embedding_length_per_layer_input") or 0) * shape.trunk,
-        vocabulary=header.vocabulary_size or number("vocab_size") or _embedded_tokens(header),
+        vocabulary=header.token_count,
         trained_context=number("context_length") or 0,
         rolls_back=header.architecture in ROLLS_BACK,
     )
-
-
-def _embedded_tokens(header: Header) -> int:
-    tensor = header.by_name.get("token_embd.weight")
-    return tensor.shape[1] if tensor is not None and len(tensor.shape) > 1 else 0

@@ -10,10 +10,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO
 
 from slipstream.errors import Fact, SlipstreamError
-from slipstream.weights.parser import ArrayInfo, Damage, NotGguf, Tensor, Unsupported, Value, parse
+from slipstream.weights.cursor import Damage, Readable
+from slipstream.weights.parser import (
+    ALIGNMENT,
+    DEFAULT_ALIGNMENT,
+    ArrayInfo,
+    NotGguf,
+    Tensor,
+    Unsupported,
+    Value,
+    parse,
+)
 
 TOKENS = "tokenizer.ggml.tokens"
 
@@ -27,6 +36,8 @@ class Header:
         version: of the format.
         architecture: name of the model's architecture; empty where the file names none.
         keys: metadata by its full key; long arrays are an ``ArrayInfo``.
+        types: of each key the type of its value, for an array that of its elements, by its number
+            in the format.
         tensors: the tensor table in file order.
         data_start, data_end: bytes from the start of the file between which the tensors lie.
         file_bytes: size of the file.
@@ -37,6 +48,7 @@ class Header:
     version: int
     architecture: str
     keys: Mapping[str, Value]
+    types: Mapping[str, int]
     tensors: tuple[Tensor, ...]
     data_start: int
     data_end: int
@@ -87,6 +99,18 @@ class Header:
             return tokens.length
         return len(tokens) if isinstance(tokens, tuple) else 0
 
+    @property
+    def token_count(self) -> int:
+        """Number of tokens; without a vocabulary, what its sizes say."""
+        embedding = self.by_name.get("token_embd.weight")
+        rows = embedding.shape[1] if embedding and len(embedding.shape) > 1 else 0
+        return self.vocabulary_size or self.number("vocab_size") or rows
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that the place of each tensor is a multiple of."""
+        return self.integer(ALIGNMENT) or DEFAULT_ALIGNMENT
+
 
 def read_header(path: Path, *, keep_arrays: Collection[str] = ()) -> Header:
     """Read the header of a GGUF file.
@@ -105,7 +129,7 @@ def read_header(path: Path, *, keep_arrays: Collection[str] = ()) -> Header:
                 path, "It is a folder." if stat.S_ISDIR(mode) else "It is not a file."
             )
         with path.open("rb") as stream:
-            return _read(path, stream, frozenset(keep_arrays))
+            return header_of(path, stream, os.fstat(stream.fileno()).st_size, keep_arrays)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise SlipstreamError(
             "not_found",
@@ -117,11 +141,29 @@ def read_header(path: Path, *, keep_arrays: Collection[str] = ()) -> Header:
         raise _unreadable(path, f"{error.strerror}.") from error
 
 
-def _read(path: Path, stream: BinaryIO, keep: frozenset[str]) -> Header:
-    file_bytes = os.fstat(stream.fileno()).st_size
+def header_of(
+    path: Path,
+    stream: Readable,
+    file_bytes: int,
+    keep_arrays: Collection[str] = (),
+    *,
+    if_damaged: str = "Download it again.",
+) -> Header:
+    """The header that a stream of a file starts with.
+
+    Args:
+        path: what the file is called.
+        stream: stands at the start of the file.
+        file_bytes: size of the file.
+        keep_arrays: as for ``read_header``.
+        if_damaged: what to do about a damaged file.
+
+    Raises: SlipstreamError ``not_a_model``, ``damaged_file``, ``unsupported_file``; what the
+        stream raises.
+    """
     facts: dict[str, Fact] = {"path": str(path), "file_bytes": file_bytes}
     try:
-        parsed = parse(stream, file_bytes, keep)
+        parsed = parse(stream, file_bytes, frozenset(keep_arrays))
     except NotGguf as error:
         raise SlipstreamError(
             "not_a_model",
@@ -138,7 +180,7 @@ def _read(path: Path, stream: BinaryIO, keep: frozenset[str]) -> Header:
             "damaged_file",
             f"{path.name} is damaged: {error}.",
             facts=facts,
-            action="Download it again.",
+            action=if_damaged,
         ) from error
     architecture = parsed.keys.get("general.architecture")
     return Header(
@@ -146,6 +188,7 @@ def _read(path: Path, stream: BinaryIO, keep: frozenset[str]) -> Header:
         version=parsed.version,
         architecture=architecture if isinstance(architecture, str) else "",
         keys=MappingProxyType(parsed.keys),
+        types=MappingProxyType(parsed.types),
         tensors=parsed.tensors,
         data_start=parsed.data_start,
         data_end=parsed.data_end,

@@ -6,12 +6,10 @@ Long arrays (a vocabulary of 262,144 tokens) are stepped over without building t
 import math
 import struct
 from dataclasses import dataclass
-from typing import BinaryIO
 
-from slipstream.weights.tensor_types import TENSOR_TYPES
+from slipstream.weights.cursor import MAX_HEADER_BYTES, Cursor, Damage, Readable, Scalar
+from slipstream.weights.tensor_types import TENSOR_TYPES, TYPE_NUMBERS, type_name
 
-# Several times what the largest known files need.
-MAX_HEADER_BYTES = 128 << 20
 MAX_KEYS = 65_536
 MAX_TENSORS = 65_536
 MAX_STRINGS = 4 << 20
@@ -19,18 +17,15 @@ MAX_KEY_BYTES = 65_535
 MAX_DIMENSIONS = 4
 SHORT_ARRAY = 1024
 """Elements up to which an array of numbers is built without being asked for."""
-MAX_BUILT = 1 << 20
-"""Elements of all arrays that are built: a short array is cheap, 65,536 of them are not."""
-CHUNK = 1 << 20
+MAX_PLACE = (1 << 63) - 1
+"""Of any byte in a file."""
+ALIGNMENT = "general.alignment"
+DEFAULT_ALIGNMENT = 32
 
-_U32 = struct.Struct("<I")
-_U64 = struct.Struct("<Q")
-_STRING, _ARRAY = 8, 9
-_SCALARS = {
+UINT32, STRING, ARRAY = 4, 8, 9
+SCALARS = {
     number: struct.Struct("<" + code) for number, code in enumerate("BbHhIif?__Qqd") if code != "_"
 }
-
-Scalar = int | float | bool | str
 
 
 @dataclass(frozen=True)
@@ -41,18 +36,21 @@ class ArrayInfo:
         type: element type by its number in the format; 8 is text.
         length: elements.
         offset, bytes: where the elements lie in the file.
+        digest: of the bytes of an array of texts, so that vocabularies can be compared without
+            reading them again; empty for numbers.
     """
 
     type: int
     length: int
     offset: int
     bytes: int
+    digest: str = ""
 
 
 Value = Scalar | ArrayInfo | tuple[Scalar, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """One row of the tensor table.
 
@@ -73,10 +71,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A header as it stands in the file."""
+    """A header as it stands in the file; ``types`` is explained at ``Header``."""
 
     version: int
     keys: dict[str, Value]
+    types: dict[str, int]
     tensors: tuple[Tensor, ...]
     data_start: int
     data_end: int
@@ -90,118 +89,82 @@ class Unsupported(Exception):  # noqa: N818 - what the file is
     """A GGUF file of a kind that is not read here; the text completes "the file ..."."""
 
 
-class Damage(Exception):  # noqa: N818 - what the file has
-    """The header cannot be right; the text completes "it is damaged: ..."."""
-
-
-def parse(stream: BinaryIO, file_bytes: int, keep: frozenset[str]) -> Parsed:
+def parse(stream: Readable, file_bytes: int, keep: frozenset[str]) -> Parsed:
     """Read a header from a stream that stands at the start of a file of ``file_bytes`` bytes.
 
     Raises: NotGguf, Unsupported, Damage.
     """
-    cursor = _Cursor(stream, file_bytes)
+    cursor = Cursor(stream, file_bytes)
     version = _start(cursor)
     tensor_count = cursor.count(MAX_TENSORS, "tensors")
     key_count = cursor.count(MAX_KEYS, "keys")
-    keys: dict[str, Value] = {}
-    for _ in range(key_count):
-        key = cursor.text(MAX_KEY_BYTES)
-        keys[key] = _value(cursor, cursor.u32(), key in keep)
-    tensors = tuple(_tensor(cursor) for _ in range(tensor_count))
+    keys, types = _keys(cursor, key_count, keep)
+    tensors = _tensors(cursor, tensor_count)
     cursor.check_end()
-    alignment = keys.get("general.alignment", 32)
-    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+    alignment = keys.get(ALIGNMENT, DEFAULT_ALIGNMENT)
+    if (
+        not isinstance(alignment, int)
+        or types.get(ALIGNMENT, UINT32) != UINT32
+        or alignment.bit_count() != 1
+    ):
         raise Damage("its alignment is impossible")
-    data_start = (cursor.at + alignment - 1) // alignment * alignment
+    _check_places(tensors, alignment)
+    data_start = padded(cursor.at, alignment)
     data_bytes = max((tensor.offset + tensor.bytes for tensor in tensors), default=0)
     # A file without tensors may end right after its header, without padding.
     data_end = data_start + data_bytes if tensors else cursor.at
-    return Parsed(version, keys, tensors, data_start, data_end)
+    return Parsed(version, keys, types, tensors, data_start, data_end)
 
 
-class _Cursor:
-    """A position in the header; reads the file in growing pieces, as far as needed."""
-
-    def __init__(self, stream: BinaryIO, file_bytes: int) -> None:
-        self._stream = stream
-        self._file_bytes = file_bytes
-        self._data = bytearray()
-        self._built = 0
-        self.at = 0
-
-    def need(self, count: int) -> None:
-        """Have the next ``count`` bytes in memory."""
-        end = self.at + count
-        if end <= len(self._data):
-            return
-        self._check(end)
-        wanted = max(end, 2 * len(self._data), CHUNK)
-        self._data += self._stream.read(min(wanted, MAX_HEADER_BYTES) - len(self._data))
-        if end > len(self._data):
-            raise Damage("it ends in the middle of its header")
-
-    def check_end(self) -> None:
-        """Make sure that what was stepped over is there."""
-        self._check(self.at)
-
-    def _check(self, end: int) -> None:
-        if end > self._file_bytes:
-            raise Damage("it ends in the middle of its header")
-        if end > MAX_HEADER_BYTES:
-            raise Damage("its header is impossibly large")
-
-    def take(self, layout: struct.Struct) -> Scalar:
-        self.need(layout.size)
-        value: Scalar = layout.unpack_from(self._data, self.at)[0]
-        self.at += layout.size
-        return value
-
-    def u32(self) -> int:
-        return int(self.take(_U32))
-
-    def u64(self) -> int:
-        return int(self.take(_U64))
-
-    def count(self, most: int, what: str) -> int:
-        number = self.u64()
-        if number > most:
-            raise Damage(f"it claims to have {number:,} {what}")
-        return number
-
-    def raw(self, count: int) -> bytes:
-        self.need(count)
-        self.at += count
-        return bytes(self._data[self.at - count : self.at])
-
-    def text(self, most: int = MAX_HEADER_BYTES) -> str:
-        return self.raw(self.count(most, "bytes in one name or text")).decode(errors="replace")
-
-    def build(self, count: int) -> None:
-        """Take ``count`` elements out of the budget of arrays that are built."""
-        self._built += count
-        if self._built > MAX_BUILT:
-            raise Damage("it has impossibly long lists")
-
-    def skip(self, count: int) -> None:
-        self.at += count
-        self.check_end()
-
-    def skip_texts(self, count: int) -> None:
-        """Step over ``count`` strings; the loop is tight because vocabularies are large."""
-        unpack, data, at, left = _U64.unpack_from, self._data, self.at, count
-        while left:
-            try:
-                while left:
-                    at += 8 + unpack(data, at)[0]
-                    left -= 1
-            except (struct.error, OverflowError):  # the next length is not in memory yet
-                self.at = at
-                self.need(8)
-        self.at = at
-        self.check_end()
+def padded(size: int, alignment: int) -> int:
+    """``size`` rounded up to a multiple of ``alignment``."""
+    return (size + alignment - 1) // alignment * alignment
 
 
-def _start(cursor: _Cursor) -> int:
+def _keys(
+    cursor: Cursor, count: int, keep: frozenset[str]
+) -> tuple[dict[str, Value], dict[str, int]]:
+    keys: dict[str, Value] = {}
+    types: dict[str, int] = {}
+    for _ in range(count):
+        key = cursor.text(MAX_KEY_BYTES)
+        if not key:
+            raise Damage("it has a key without a name")
+        if key in keys:
+            raise Damage(f"it has the key {key[:80]} twice")
+        types[key], keys[key] = _value(cursor, cursor.u32(), key in keep)
+    return keys, types
+
+
+def _tensors(cursor: Cursor, count: int) -> tuple[Tensor, ...]:
+    tensors: dict[str, Tensor] = {}
+    for _ in range(count):
+        tensor = _tensor(cursor)
+        if not tensor.name:
+            raise Damage("it has a tensor without a name")
+        if tensor.name in tensors:
+            raise Damage(f"it has the tensor {tensor.name[:80]} twice")
+        tensors[tensor.name] = tensor
+    return tuple(tensors.values())
+
+
+def _check_places(tensors: tuple[Tensor, ...], alignment: int) -> None:
+    """Make sure that each tensor lies where the one before it ends, as llama.cpp demands.
+
+    Where one of an unknown type ends is not known.
+    """
+    end: int | None = 0
+    for tensor in tensors:
+        if tensor.offset % alignment:
+            raise Damage(f"the tensor {tensor.name[:80]} is not aligned")
+        if end is not None and tensor.offset != end:
+            what = "overlaps the one before it" if tensor.offset < end else "has a gap before it"
+            raise Damage(f"the tensor {tensor.name[:80]} {what}")
+        known = tensor.type in TYPE_NUMBERS
+        end = padded(tensor.offset + tensor.bytes, alignment) if known else None
+
+
+def _start(cursor: Cursor) -> int:
     """Check the first bytes; returns the version of the format."""
     try:
         magic = cursor.raw(4)
@@ -217,26 +180,25 @@ def _start(cursor: _Cursor) -> int:
     return version
 
 
-def _value(cursor: _Cursor, kind: int, keep: bool) -> Value:
-    if kind == _STRING:
-        return cursor.text()
-    if kind == _ARRAY:
-        return _array(cursor, keep)
-    return cursor.take(_scalar(kind))
+def _value(cursor: Cursor, kind: int, keep: bool) -> tuple[int, Value]:
+    """Read a value; returns its type, for an array that of its elements, with it."""
+    if kind == STRING:
+        return STRING, cursor.text()
+    if kind == ARRAY:
+        kind = cursor.u32()
+        if kind == ARRAY:
+            raise Damage("it has arrays inside arrays")
+        return kind, _texts(cursor, keep) if kind == STRING else _numbers(cursor, kind, keep)
+    return kind, cursor.take(_scalar(kind))
 
 
 def _scalar(kind: int) -> struct.Struct:
-    if kind not in _SCALARS:
+    if kind not in SCALARS:
         raise Damage(f"it has a value of the unknown type {kind}")
-    return _SCALARS[kind]
+    return SCALARS[kind]
 
 
-def _array(cursor: _Cursor, keep: bool) -> Value:
-    kind = cursor.u32()
-    if kind == _ARRAY:
-        raise Damage("it has arrays inside arrays")
-    if kind == _STRING:
-        return _texts(cursor, keep)
+def _numbers(cursor: Cursor, kind: int, keep: bool) -> Value:
     layout = _scalar(kind)
     length = cursor.count(MAX_HEADER_BYTES // layout.size, "elements in one array")
     offset, size = cursor.at, length * layout.size
@@ -247,17 +209,17 @@ def _array(cursor: _Cursor, keep: bool) -> Value:
     return ArrayInfo(kind, length, offset, size)
 
 
-def _texts(cursor: _Cursor, keep: bool) -> Value:
+def _texts(cursor: Cursor, keep: bool) -> Value:
     length = cursor.count(MAX_STRINGS, "texts in one array")
     if keep:
         cursor.build(length)
         return tuple(cursor.text() for _ in range(length))
     offset = cursor.at
     cursor.skip_texts(length)
-    return ArrayInfo(_STRING, length, offset, cursor.at - offset)
+    return ArrayInfo(STRING, length, offset, cursor.at - offset, cursor.digest(offset))
 
 
-def _tensor(cursor: _Cursor) -> Tensor:
+def _tensor(cursor: Cursor) -> Tensor:
     name = cursor.text(MAX_KEY_BYTES)
     dimensions = cursor.u32()
     if dimensions > MAX_DIMENSIONS:
@@ -266,8 +228,7 @@ def _tensor(cursor: _Cursor) -> Tensor:
     number, offset = cursor.u32(), cursor.u64()
     elements = math.prod(shape)
     known = TENSOR_TYPES.get(number)
-    if max(elements, offset) >= 1 << 63 or (known and shape and shape[0] % known.block):
+    size = elements // known.block * known.bytes if known else 0
+    if max(elements, size, offset) > MAX_PLACE or (known and shape and shape[0] % known.block):
         raise Damage(f"the tensor {name[:80]} has an impossible size")
-    if known is None:
-        return Tensor(name, shape, f"type {number}", offset, 0)
-    return Tensor(name, shape, known.name, offset, elements // known.block * known.bytes)
+    return Tensor(name, shape, type_name(number), offset, size)

@@ -1,10 +1,12 @@
 """Models that are split into several files."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
-from slipstream.weights.header import Header, read_header
+from slipstream.weights.cache import cached_header
+from slipstream.weights.header import Header
 from slipstream.weights.names import shard_of
 
 
@@ -34,11 +36,13 @@ def read_model(path: Path) -> Header:
 
     Tensor offsets are those in each tensor's own file; sizes are sums over the set.
 
+    Files that have not changed are not read again.
+
     Raises: SlipstreamError: ``missing_shard``, or what ``read_header`` raises.
     """
     files = shards(path)
     if len(files) == 1:
-        return read_header(path)
+        return cached_header(path)
     missing = missing_shards(path)
     if missing:
         raise SlipstreamError(
@@ -48,7 +52,11 @@ def read_model(path: Path) -> Header:
             facts={"missing": ", ".join(file.name for file in missing[:8]), "of": len(files)},
             action="Download the missing files into the same folder.",
         )
-    headers = [read_header(file) for file in files]
+    return merged([cached_header(file) for file in files])
+
+
+def merged(headers: Sequence[Header]) -> Header:
+    """The header of a whole set from those of its files, the first first."""
     return dataclasses.replace(
         headers[0],
         tensors=tuple(tensor for header in headers for tensor in header.tensors),

@@ -48,14 +48,15 @@ class TensorBytes:
 
 def tensor_bytes(header: Header) -> TensorBytes:
     """Add up a tensor table."""
-    blocks, experts = [0] * header.layers, [0] * header.layers
+    layers = header.layers
+    blocks, experts = [0] * layers, [0] * layers
     looked_up = output = 0
     for tensor in header.tensors:
         match = _BLOCK.match(tensor.name)
         block = int(match[1]) if match else -1
         if tensor.name.startswith(_OF_FIRST_BLOCK):
             block = 0
-        if 0 <= block < header.layers:
+        if 0 <= block < layers:
             blocks[block] += tensor.bytes
             experts[block] += tensor.bytes if _EXPERTS.search(tensor.name) else 0
         elif tensor.name.startswith(_LOOKED_UP):

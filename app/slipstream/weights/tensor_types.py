@@ -49,3 +49,18 @@ TENSOR_TYPES: dict[int, TensorType] = {
     41: TensorType("Q1_0", 128, 18),
 }
 """By the number that GGUF files use (``enum ggml_type``); removed numbers are left out."""
+
+TYPE_NUMBERS = {kind.name: number for number, kind in TENSOR_TYPES.items()}
+_UNKNOWN = "type "
+
+
+def type_name(number: int) -> str:
+    """The name of a type; one that is not known here is named by its number."""
+    known = TENSOR_TYPES.get(number)
+    return known.name if known else f"{_UNKNOWN}{number}"
+
+
+def type_number(name: str) -> int:
+    """The number of a type that ``type_name`` named."""
+    known = TYPE_NUMBERS.get(name)
+    return int(name.removeprefix(_UNKNOWN)) if known is None else known

@@ -1,0 +1,196 @@
+"""The header of a model on a server, read without the rest of its file."""
+
+import concurrent.futures
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+
+from slipstream.cancel import CancelToken
+from slipstream.errors import Fact, SlipstreamError
+from slipstream.weights import cache
+from slipstream.weights.header import Header, header_of
+from slipstream.weights.shards import merged
+from slipstream.weights.source import Changed, Refused, RemoteFile, Senseless
+
+_LOOK = 0.05
+"""Seconds between two looks at whether to go on."""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """One file on a server.
+
+    Attributes:
+        url: where it is.
+        name: what it is called in its repository.
+        key: names this very version of it for good (repository, commit, and name); with it, the
+            header is kept on disk.
+    """
+
+    url: str
+    name: Path
+    key: str | None = None
+
+
+def read_remote_model(
+    files: Sequence[Remote],
+    client: httpx2.Client,
+    cancel: CancelToken,
+    *,
+    headers: Mapping[str, str] | None = None,
+) -> Header:
+    """The header of a whole model: as ``read_model``, of one file or all files of a set in order.
+
+    Raises: what ``read_remote`` raises.
+    """
+    read = [
+        read_remote(file.url, file.name, client, cancel, headers=headers, key=file.key)
+        for file in files
+    ]
+    return read[0] if len(read) == 1 else merged(read)
+
+
+def read_remote(
+    url: str,
+    name: Path,
+    client: httpx2.Client,
+    cancel: CancelToken,
+    *,
+    headers: Mapping[str, str] | None = None,
+    keep_arrays: Collection[str] = (),
+    key: str | None = None,
+) -> Header:
+    """Read the header of a GGUF file on a server.
+
+    Args:
+        url: of the file.
+        name: what it is called in its repository; the header's path.
+        client: makes the requests.
+        cancel: ends the reading at once, whatever it waits for.
+        headers: sent with each request; an ``Authorization`` only to the host of the URL.
+        keep_arrays: full keys whose arrays are built whatever their length.
+        key: as in ``Remote``; not used when arrays are built.
+
+    Raises: Cancelled; SlipstreamError ``offline``, ``timed_out``, ``not_found``, ``forbidden``,
+        ``server_error``, ``damaged_file``, ``not_a_model``, ``unsupported_file``.
+    """
+    key = None if keep_arrays else key
+    known = cache.stored(key, name) if key else None
+    if known is not None:
+        return known
+    try:
+        header = _read_twice(url, name, client, cancel, headers or {}, keep_arrays)
+    except (httpx2.HTTPError, httpx2.InvalidURL, Refused, Changed, Senseless) as error:
+        raise _told(error, url, name) from error
+    if key:
+        cache.store(key, header)
+    return header
+
+
+class _TooSlow(httpx2.TimeoutException):
+    """A request takes longer than it may."""
+
+
+def _read_twice(
+    url: str,
+    name: Path,
+    client: httpx2.Client,
+    cancel: CancelToken,
+    headers: Mapping[str, str],
+    keep_arrays: Collection[str],
+) -> Header:
+    """Read a header; once more from its start, if the file changed or an answer broke off."""
+    try:
+        return _read(RemoteFile(client, url, headers), name, keep_arrays, cancel)
+    except (Changed, httpx2.RemoteProtocolError):
+        return _read(RemoteFile(client, url, headers), name, keep_arrays, cancel)
+
+
+def _read(
+    file: RemoteFile, name: Path, keep_arrays: Collection[str], cancel: CancelToken
+) -> Header:
+    """Read a header in a thread that can be left behind.
+
+    What a request waits for (the look-up of a name, a connection, the next byte) cannot always be
+    interrupted; the thread ends when that wait does.
+    """
+    outcome: concurrent.futures.Future[Header] = concurrent.futures.Future()
+
+    def read() -> None:
+        try:
+            with file:
+                size = file.file_bytes
+                header = header_of(name, file, size, keep_arrays, if_damaged="Take another file.")
+            outcome.set_result(header)
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
+            outcome.set_exception(error)
+
+    cancel.raise_if_cancelled()
+    threading.Thread(target=read, name="remote-header", daemon=True).start()
+    try:
+        while not concurrent.futures.wait([outcome], timeout=_LOOK).done:
+            cancel.raise_if_cancelled()
+            if time.monotonic() > file.deadline:
+                raise _TooSlow("too slow")
+    finally:
+        file.stop()
+    return outcome.result()
+
+
+def _told(error: Exception, url: str, name: Path) -> SlipstreamError:
+    """The error for people."""
+    host = _host(url)
+    facts: dict[str, Fact] = {"file": str(name), "host": host}
+    match error:
+        case Refused():
+            return _refused(error.status, host, facts)
+        case Changed():
+            code, sentence = "damaged_file", f"{name} was changed while it was being read."
+            action = "Try again."
+        case httpx2.InvalidURL():
+            code, sentence = "not_found", f"There is no such address for {name}."
+            action = "Check the name of the model."
+        case httpx2.TimeoutException():
+            code, sentence = "timed_out", f"{host} takes too long to answer."
+            action = "Try again later."
+        case httpx2.NetworkError() | httpx2.ProxyError():
+            code, sentence = "offline", f"{host} cannot be reached."
+            action = "Check the connection to the internet and try again."
+        case Senseless():
+            code, sentence = "server_error", f"{host} {error}."
+            action = "Try again later."
+        case _:
+            code, sentence = "server_error", f"The answer of {host} cannot be understood."
+            action = "Try again later."
+    facts["reason"] = str(error) or type(error).__name__
+    return SlipstreamError(code, sentence, facts=facts, action=action)
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "The server"
+    except ValueError:  # half an address
+        return "The server"
+
+
+def _refused(status: int, host: str, facts: dict[str, Fact]) -> SlipstreamError:
+    name = facts["file"]
+    match status:
+        case 404 | 410:
+            code, sentence = "not_found", f"{host} has no file {name}."
+            action = "Check the name of the model."
+        case 401 | 403:
+            code, sentence = "forbidden", f"{host} does not let you read {name}."
+            action = "Sign in, and ask for access on the model's page."
+        case 429:
+            code, sentence = "server_error", f"{host} has been asked too often."
+            action = "Wait a few minutes and try again."
+        case _:
+            code, sentence = "server_error", f"{host} cannot send {name} now."
+            action = "Try again later."
+    return SlipstreamError(code, sentence, facts={**facts, "status": status}, action=action)
