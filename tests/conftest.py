@@ -13,6 +13,14 @@ settings.register_profile("slipstream", deadline=None)
 settings.load_profile("slipstream")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing that is run here writes into the user's own data."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Callable[..., RunningEngine]]:
     """Get a running engine: ``engine("plain" | "mtp" | "dflash" | "ngram", model)``.

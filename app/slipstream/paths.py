@@ -61,6 +61,11 @@ def chats_file() -> Path:
     return _own("data") / "chats.sqlite3"
 
 
+def predictions_file() -> Path:
+    """What launches took beside what was predicted, one JSON object per line."""
+    return _own("data") / "predictions.jsonl"
+
+
 def cache_folder() -> Path:
     """What can be deleted at any time: what engines can do, parsed headers."""
     return _own("cache")

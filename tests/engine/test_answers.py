@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from slipstream.engine.answers import (
     parse_flags,
     parse_hardware,
     parse_spec_types,
+    traces,
 )
 from slipstream.machine.devices import Device
 
@@ -85,3 +87,16 @@ def test_no_text_confuses_the_readers(text: str) -> None:
     assert "none" not in parse_spec_types(text)
     assert "\n" not in parse_build(text)
     assert all(device.total >= 0 for device in parse_hardware(text).devices)
+
+
+@pytest.mark.parametrize(
+    ("help", "expected"),
+    [
+        (" - 3: info\n - 4: trace (more info)\n - 5: debug", True),
+        ("0 generic, 1 error, 2 warning, 3 info, 4 trace, 5 debug", True),
+        (" - 3: info\n - 4: debug", False),
+        ("set the verbosity threshold", False),
+    ],
+)
+def test_only_a_fourth_level_that_is_no_debugging_is_a_trace(help: str, expected: bool) -> None:
+    assert traces(help) is expected

@@ -60,6 +60,7 @@ def test_what_matters_is_always_said(embedded: EngineSpec) -> None:
     assert (told["--spec-type"], told["--spec-draft-n-max"]) == ("draft-mtp", "3")
     assert (told["--spec-draft-type-k"], told["--spec-draft-type-v"]) == ("f16", "f16")
     assert told["--sse-ping-interval"] == "5"
+    assert told["--verbosity"] == "4"
     assert {"--metrics", "--slots", "--offline", "--no-ui"} <= set(words)
     assert "--api-key" not in words
     plain = dict(pairwise(options(embedded, PLAIN_LAUNCH)))

@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipstream.engine.logtail import KEPT_LINES, LONGEST_LINE, LogTail, parse_progress
+from slipstream.engine.logtail import (
+    KEPT_LINES,
+    KEPT_OF_MEMORY,
+    LONGEST_LINE,
+    LogTail,
+    parse_progress,
+)
 
 PROGRESS = (
     'cmd_child_to_router:state:{"state":"loading","payload":'
@@ -171,3 +177,17 @@ def test_the_end_is_told() -> None:
     assert not ended.wait(0.05)
     os.close(writing)
     assert ended.wait(5)
+
+
+def test_lines_about_memory_are_kept_whatever_follows() -> None:
+    told = "load_tensors: loading model tensors", "sched_reserve: reserving ..."
+    noise = "all is well\n" * (2 * KEPT_LINES)
+    tail = tail_of("\n".join([*told, noise]).encode(), b"x buffer size = 1\n" * 999)
+    assert tail.memory[:2] == told
+    assert len(tail.memory) == KEPT_OF_MEMORY
+
+
+def test_what_a_file_says_of_itself_is_no_trouble() -> None:
+    name = "0.1 I llama_model_loader: - kv   1: general.name str = error: out of memory"
+    tail = tail_of(name.encode(), b"\nfine" * KEPT_LINES)
+    assert name not in tail.evidence()

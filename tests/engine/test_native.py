@@ -1,20 +1,29 @@
 """The same against a llama-server that was built from source."""
 
+import contextlib
 import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from slipstream.cancel import CancelToken
-from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
+from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, SpecConfig
 from slipstream.engine.config import LaunchConfig
+from slipstream.engine.dryrun import dry_run
 from slipstream.engine.events import EngineState, Finished, Piece, Source, StateChanged
-from slipstream.engine.process import EngineProcess
+from slipstream.engine.process import EngineProcess, free_port
 from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec, learn, read_hardware
 from slipstream.errors import SlipstreamError
+from slipstream.planning.breakdown import MIB, parse_loaded
+from slipstream.planning.parts import HOST, Breakdown, Setup, Share
+from slipstream.weights.shards import read_model
 
 PATH = os.environ.get("SLIPSTREAM_TEST_LLAMA_SERVER", "")
 pytestmark = [
@@ -30,6 +39,33 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> EngineSpec:
         return learn("llama-server", Path(PATH))
 
 
+@pytest.fixture
+def with_card(native: EngineSpec) -> Iterator[EngineSpec]:
+    """The engine with a device, imitated by a server of llama.cpp's own on loopback."""
+    address = f"127.0.0.1:{free_port()}"
+    server = Path(PATH).with_name("ggml-rpc-server")
+    if not server.is_file():
+        pytest.skip("there is no ggml-rpc-server")
+    with subprocess.Popen(
+        [server, "--port", address.rpartition(":")[2]],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as card:
+        wait_for(address)
+        yield replace(native, command=(*native.command, "--rpc", address))
+        card.kill()
+
+
+def wait_for(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1.0):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the imitated device does not answer")
+
+
 def test_it_tells_what_it_can_do(native: EngineSpec, embedded: EngineSpec) -> None:
     assert native.ok, native.problem
     assert native.build
@@ -38,10 +74,10 @@ def test_it_tells_what_it_can_do(native: EngineSpec, embedded: EngineSpec) -> No
     assert "CPU" in read_hardware(native).backends
 
 
-def test_every_flag_of_the_embedded_engine_is_one_of_its_own(
+def test_every_flag_of_the_embedded_engine_but_one_is_one_of_its_own(
     native: EngineSpec, embedded: EngineSpec
 ) -> None:
-    assert embedded.flags <= native.flags
+    assert embedded.flags - {"--dry-run"} <= native.flags
 
 
 @pytest.mark.parametrize("kind", [None, DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.NGRAM])
@@ -101,3 +137,46 @@ def test_its_failures_have_the_same_names(
         with pytest.raises(SlipstreamError) as raised:
             list(EngineProcess(native, config).start(CancelToken()))
         assert raised.value.code == code
+
+
+def loaded(engine: EngineSpec, config: LaunchConfig) -> Breakdown:
+    """What a real load takes, as the engine tells afterwards."""
+    process = EngineProcess(engine, config)
+    list(process.start(CancelToken()))
+    assert process.log
+    found = parse_loaded(process.log.memory)
+    process.stop()
+    assert found
+    return found
+
+
+def assert_same(said: Share, took: Share, allowance: int = MIB) -> None:
+    for part in ("weights", "context", "compute"):
+        assert abs(getattr(said, part) - getattr(took, part)) <= allowance, part
+
+
+@pytest.mark.parametrize("spec", [PLAIN, SpecConfig(DrafterKind.MTP, None, 3)])
+def test_it_takes_as_much_as_it_said(native: EngineSpec, demo: Path, spec: SpecConfig) -> None:
+    said = dry_run(native, read_model(demo), Setup(2048, spec), CancelToken())
+    took = loaded(native, LaunchConfig(demo, 2048, spec, threads=1))
+    assert said.target.keys() == took.target.keys() == {HOST}
+    assert said.drafter.keys() == took.drafter.keys()
+    assert_same(said.target[HOST], took.target[HOST])
+    for id, share in said.drafter.items():
+        assert_same(share, took.drafter[id])
+
+
+@pytest.mark.parametrize("layers", [0, 13, 99])
+@pytest.mark.parametrize("spec", [PLAIN, SpecConfig(DrafterKind.MTP, None, 3)])
+def test_a_device_takes_as_much_as_it_said(
+    with_card: EngineSpec, demo: Path, spec: SpecConfig, layers: int
+) -> None:
+    said = dry_run(with_card, read_model(demo), Setup(2048, spec), CancelToken(), gpu_layers=layers)
+    config = LaunchConfig(demo, 2048, spec, threads=1, gpu_layers=layers)
+    took = loaded(with_card, config)
+    assert {HOST, "RPC0"} == set(said.target)
+    for where in said.target:
+        assert_same(said.target[where], took.target.get(where, Share()))
+    for where in said.drafter:
+        assert_same(said.drafter[where], took.drafter.get(where, Share()))
+    assert (said.target["RPC0"].weights > 0) is (layers > 0)

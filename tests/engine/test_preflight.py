@@ -68,8 +68,8 @@ def test_a_missing_shard(tmp_path: Path, demo: Path) -> None:
     first = tmp_path / "m-00001-of-00002.gguf"
     shutil.copy(demo, first)
     assert refused(first).code == "missing_shard"
-    shutil.copy(demo, tmp_path / "m-00002-of-00002.gguf")
-    later = refused(tmp_path / "m-00002-of-00002.gguf")
+    second = write_gguf(tmp_path / "m-00002-of-00002.gguf", "qwen35")
+    later = refused(second)
     assert later.code == "not_a_model"
     assert first.name in later.action
 

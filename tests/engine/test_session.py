@@ -18,6 +18,7 @@ from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, Unfit
 from slipstream.engine import client as client_module
 from slipstream.engine import session as session_module
+from slipstream.engine.dryrun import dry_run
 from slipstream.engine.events import (
     EngineState,
     FellBack,
@@ -35,8 +36,12 @@ from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.machine.memory import Memory
-from slipstream.weights import header as header_module
-from slipstream.weights.header import Header
+from slipstream.paths import log_folder
+from slipstream.planning.parts import HOST, Setup
+from slipstream.planning.truth import Prediction, recent
+from slipstream.weights import cache as cache_module
+from slipstream.weights.header import Header, read_header
+from slipstream.weights.shards import read_model
 
 STORY = [ChatMessage("user", "Tell me a story about a fox.")]
 GREEDY = ReplyOptions(temperature=0.0, max_tokens=120)
@@ -363,15 +368,43 @@ def test_the_header_of_the_target_is_read_once(
 ) -> None:
     target = Path(shutil.copy(demo, tmp_path))
     read = Counter[Path]()
-    parse = header_module._read
 
-    def counted(path: Path, *rest: Any) -> Header:
+    def counted(path: Path, **options: Any) -> Header:
         read[path] += 1
-        return parse(path, *rest)
+        return read_header(path, **options)
 
-    monkeypatch.setattr(header_module, "_read", counted)
+    monkeypatch.setattr(cache_module, "read_header", counted)
     load(session, target)
     assert read == {target: 1}
+
+
+def test_what_a_launch_takes_is_kept_beside_the_prediction(
+    session: Session, embedded: EngineSpec, demo: Path
+) -> None:
+    load(session, demo, DrafterKind.MTP)
+    assert session.loaded
+    (formula,) = recent(9)
+    assert (formula.model, formula.quantization) == ("Slipstream-Demo-Deep-3M", "Q8_0")
+    assert (formula.context, formula.spec, formula.backends) == (1024, "mtp", {HOST: "CPU"})
+    assert formula.predicted.method == "formula"
+    assert formula.loaded.target[HOST].weights > 16 << 20
+    assert formula.loaded.drafter[HOST].context > 0
+    setup = Setup(1024, session.loaded.spec, batch=512)
+    said = dry_run(embedded, read_model(demo), setup, CancelToken())
+    load(session, demo, DrafterKind.MTP)
+    asked = recent(9)[0]
+    assert asked.predicted == Prediction(said, "dry-run")
+    assert -0.3 < asked.shortfall(HOST) <= 0
+
+
+def test_prompts_and_replies_stay_out_of_the_log(session: Session, demo: Path) -> None:
+    load(session, demo)
+    said = text_of(reply(session, [ChatMessage("user", "Tell me of a zanzibarian fox.")]))
+    session.stop()
+    log = (log_folder() / "engine.log").read_text()
+    assert "verbosity = 4" in log
+    assert "zanzibarian" not in log
+    assert said[:20] not in log
 
 
 def _engine(session: Session) -> psutil.Process:

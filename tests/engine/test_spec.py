@@ -37,7 +37,8 @@ def test_the_embedded_engine_tells_what_it_can_do(embedded: EngineSpec) -> None:
     assert embedded.id == embedded.kind == "embedded"
     assert embedded.path.suffix in {".so", ".pyd"}
     assert embedded.build.startswith("xllamacpp 20")
-    assert {"--model", "--ctx-size", "--spec-type", "--metrics"} <= embedded.flags
+    expected = {"--model", "--ctx-size", "--spec-type", "--metrics", "--verbosity", "--dry-run"}
+    assert expected <= embedded.flags
     assert {"draft-mtp", "draft-dflash", "draft-eagle3"} <= set(embedded.spec_types)
 
 
@@ -48,6 +49,15 @@ def test_a_llama_server_is_learnt_from_its_answers(bad_engine: BadEngine) -> Non
     assert (spec.id, spec.build) == (str(path), "7 (abc)")
     assert spec.flags == {"-m", "--model", "--port", "--list-devices", "--spec-type"}
     assert spec.spec_types == ("draft-mtp",)
+
+
+@pytest.mark.parametrize(("level", "offered"), [("4: trace", True), ("4: debug", False)])
+def test_an_engine_whose_log_would_hold_prompts_is_not_asked_for_more(
+    bad_engine: BadEngine, level: str, offered: bool
+) -> None:
+    verbose = f"-lv, --verbosity, --log-verbosity N  threshold\\n - {level}\\n--port N"
+    path = bad_engine(GOOD.replace("--port N", verbose))
+    assert ("--verbosity" in learn("llama-server", path).flags) is offered
 
 
 def test_what_it_runs_on_is_never_remembered(bad_engine: BadEngine) -> None:

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import psutil
-import pynvml  # type: ignore[import-untyped]
+import pynvml
 import pytest
 
 from slipstream.machine.devices import Device, Found, Holder

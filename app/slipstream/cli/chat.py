@@ -9,23 +9,13 @@ from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.conversation import converse
 from slipstream.cli.loading import load
+from slipstream.cli.options import LARGEST, SMALLEST_CONTEXT, SPECS, spec_choice
 from slipstream.cli.reply import Printer, receive, speed_line, to_json
-from slipstream.drafters.kinds import DrafterKind, SpecChoice
 from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.hub.reference import resolve
 
-_SMALLEST_CONTEXT = 256
-"""Tokens; llama.cpp rounds up to it, and crashes below a few."""
 _MOST_DRAFT_TOKENS = 64
-_LARGEST = 2**31 - 1
-"""What llama.cpp reads its numbers into."""
-
-_SPECS: dict[str, SpecChoice] = {
-    "auto": "auto",
-    "off": "off",
-    **{kind.value: kind for kind in DrafterKind},
-}
 
 
 def chat(
@@ -41,7 +31,7 @@ def chat(
     ] = None,
     spec: Annotated[
         str,
-        typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(_SPECS)}."),
+        typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(SPECS)}."),
     ] = "auto",
     draft_tokens: Annotated[
         int | None,
@@ -51,9 +41,7 @@ def chat(
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=_LARGEST, metavar="N", help="End the reply after this many tokens."
-        ),
+        typer.Option(min=1, max=LARGEST, metavar="N", help="End the reply after this many tokens."),
     ] = None,
     temperature: Annotated[
         float | None,
@@ -74,8 +62,8 @@ def chat(
     context: Annotated[
         int | None,
         typer.Option(
-            min=_SMALLEST_CONTEXT,
-            max=_LARGEST,
+            min=SMALLEST_CONTEXT,
+            max=LARGEST,
             metavar="N",
             help="Tokens that prompt and reply share.",
         ),
@@ -85,8 +73,7 @@ def chat(
     ] = False,
 ) -> None:
     """Talk to a model: one reply with -p or piped text, else a conversation."""
-    if spec not in _SPECS:
-        raise typer.BadParameter(f"--spec must be one of {', '.join(_SPECS)}.")
+    choice = spec_choice(spec)
     file = resolve(model)
     on_terminal = prompt is None and sys.stdin.isatty()
     if on_terminal and as_json:
@@ -96,7 +83,7 @@ def chat(
     text = text and text.encode("utf-8", "replace").decode("utf-8")
     if text is not None and not text.strip():
         raise typer.BadParameter("There is no text to answer: give it with -p.")
-    request = LoadRequest(file, _SPECS[spec], draft_tokens, context)
+    request = LoadRequest(file, choice, draft_tokens, context)
     options = ReplyOptions(max_tokens, temperature, seed)
     session = Session()
     cancel = CancelToken()

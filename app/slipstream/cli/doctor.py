@@ -1,7 +1,7 @@
 """``slipstream doctor``: what this computer and its engines can do, and what stands in the way."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,36 +13,37 @@ from rich.table import Table
 from slipstream import paths, settings
 from slipstream.cli import output
 from slipstream.engine.answers import Hardware
-from slipstream.engine.spec import EngineSpec, find_engines, read_hardware
+from slipstream.engine.computer import Survey, survey
+from slipstream.engine.spec import EngineSpec, find_engines
 from slipstream.errors import SlipstreamError
 from slipstream.machine.cpu import Cpu, read_cpu
 from slipstream.machine.devices import Device
-from slipstream.machine.memory import Memory, read_memory
+from slipstream.machine.memory import Memory
+from slipstream.planning.truth import Outcome, recent
 from slipstream.words import size
 
+_SHOWN_PREDICTIONS = 5
+_SHOWN_HOLDERS = 3
 _LITTLE_MEMORY = 2_000_000_000
 """Free bytes below which hardly any useful model fits."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was found out. Sizes are bytes."""
+    """What was found out.
+
+    Attributes:
+        os, cpu: the system and the processor.
+        here: memory, devices and engines.
+        predictions: how well the memory of the last launches was predicted, the newest first.
+        problems: what stands in the way.
+    """
 
     os: str
     cpu: Cpu
-    ram: Memory
-    engines: tuple[tuple[EngineSpec, Hardware], ...]
+    here: Survey
+    predictions: tuple[Outcome, ...]
     problems: tuple[SlipstreamError, ...]
-
-    @property
-    def devices(self) -> tuple[Device, ...]:
-        """Every device once, whichever engine sees it."""
-        found = {
-            (device.id, device.name): device
-            for _, hardware in reversed(self.engines)
-            for device in hardware.devices
-        }
-        return tuple(found.values())
 
 
 def doctor(
@@ -64,19 +65,14 @@ def examine() -> Report:
     chosen = settings.load().settings.engine
     own = [] if chosen == settings.EMBEDDED else [Path(chosen)]
     engines = find_engines(own)
-    memory = read_memory()
-    problems = [engine.problem for engine in engines if engine.problem]
-    asked = []
-    for engine in engines:
-        try:
-            hardware = read_hardware(engine) if engine.ok else Hardware()
-        except SlipstreamError as problem:
-            problems.append(problem)
-            hardware = Hardware()
-        asked.append((engine, hardware))
-    problems += _general_problems(engines, memory)
+    here = survey(engines)
+    problems = (
+        *(engine.problem for engine in engines if engine.problem),
+        *here.problems,
+        *_general_problems(engines, here.memory),
+    )
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    return Report(system, read_cpu(), memory, tuple(asked), tuple(problems))
+    return Report(system, read_cpu(), here, recent(_SHOWN_PREDICTIONS), problems)
 
 
 def _general_problems(engines: Sequence[EngineSpec], memory: Memory) -> list[SlipstreamError]:
@@ -110,9 +106,10 @@ def to_json(report: Report) -> dict[str, object]:
     return {
         "os": report.os,
         "cpu": asdict(report.cpu),
-        "ram": asdict(report.ram),
-        "devices": [asdict(device) for device in report.devices],
-        "engines": [_engine_json(*asked) for asked in report.engines],
+        "ram": asdict(report.here.memory),
+        "devices": [asdict(device) for device in report.here.devices],
+        "engines": [_engine_json(*asked) for asked in report.here.engines],
+        "predictions": [_prediction_json(outcome) for outcome in report.predictions],
         "problems": [problem.to_json() for problem in report.problems],
     }
 
@@ -130,13 +127,30 @@ def _engine_json(engine: EngineSpec, hardware: Hardware) -> dict[str, object]:
     }
 
 
+def _prediction_json(outcome: Outcome) -> dict[str, object]:
+    return {
+        "time": outcome.time,
+        "model": outcome.model,
+        "quant": outcome.quantization,
+        "engine": outcome.engine,
+        "context": outcome.context,
+        "spec": outcome.spec,
+        "method": outcome.predicted.method,
+        "predicted": outcome.predicted.breakdown.total,
+        "loaded": outcome.loaded.total,
+    }
+
+
 def _show(report: Report) -> None:
     console = Console(highlight=False)
     console.print(_machine_table(report))
-    for asked in report.engines:
+    for asked in report.here.engines:
         console.print()
         console.print(_engine_table(*asked))
     console.print()
+    if report.predictions:
+        console.print(_predictions_table(report.predictions))
+        console.print()
     if not report.problems:
         console.print("No problems found.")
     for problem in report.problems:
@@ -148,12 +162,36 @@ def _machine_table(report: Report) -> Table:
     table = _table()
     table.add_row("System", output.plain(report.os))
     table.add_row("Processor", output.plain(f"{report.cpu.name}, {report.cpu.cores} cores"))
-    table.add_row("Memory", _free_of(report.ram.free, report.ram.total))
-    for device in report.devices:
-        memory = _free_of(device.free, device.total)
-        table.add_row(output.plain(device.id), output.plain(f"{device.name}, {memory}"))
-    if not report.devices:
-        table.add_row("GPU", "none that an engine can use")
+    table.add_row("", output.plain(", ".join(report.cpu.features)))
+    table.add_row("Memory", _free_of(report.here.memory.free, report.here.memory.total))
+    for device in report.here.devices:
+        for name, text in _device_rows(device):
+            table.add_row(output.plain(name), output.plain(text))
+    if not report.here.devices:
+        table.add_row("GPU", "none")
+    return table
+
+
+def _device_rows(device: Device) -> Iterator[tuple[str, str]]:
+    shared = ", shares main memory" if device.unified else ""
+    yield device.id, f"{device.name}, {_free_of(device.free, device.total)}{shared}"
+    if device.note:
+        yield "", device.note
+    for holder in device.holders[:_SHOWN_HOLDERS]:
+        yield "", f"{holder.name} holds {size(holder.bytes)}"
+
+
+def _predictions_table(outcomes: Sequence[Outcome]) -> Table:
+    """What launches were expected to take, and what they took."""
+    table = _table()
+    for number, outcome in enumerate(outcomes):
+        predicted, loaded = outcome.predicted.breakdown.total, outcome.loaded.total
+        by = "the engine" if outcome.predicted.method == "dry-run" else "formula"
+        name = f"{outcome.model} {outcome.quantization}".strip()
+        table.add_row(
+            "" if number else "Memory",
+            output.plain(f"{name}: {size(predicted)} predicted by {by}, {size(loaded)} taken"),
+        )
     return table
 
 

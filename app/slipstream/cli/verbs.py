@@ -13,6 +13,7 @@ from slipstream.cancel import Cancelled
 from slipstream.cli import interrupt, output
 from slipstream.cli.chat import chat
 from slipstream.cli.doctor import doctor
+from slipstream.cli.plan import plan
 from slipstream.errors import SlipstreamError
 from slipstream.logs import log_file
 
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("chat")(chat)
+app.command("plan")(plan)
 app.command("doctor")(doctor)
 
 

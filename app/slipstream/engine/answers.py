@@ -38,6 +38,14 @@ def parse_spec_types(text: str) -> tuple[str, ...]:
     return tuple(name for name in types if name and name != "none")
 
 
+def traces(text: str) -> bool:
+    """Whether the fourth level of its log is "trace" in the text of ``--help``.
+
+    In older builds it is "debug", which writes prompts into the log.
+    """
+    return re.search(r"\b4:? trace\b", text) is not None
+
+
 def parse_build(text: str) -> str:
     """The version in the text of ``--version``."""
     found = re.search(r"^version: (.+)$", text, re.MULTILINE)

@@ -3,7 +3,7 @@
 from slipstream.drafters.flags import spec_flags
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.config import LaunchConfig
-from slipstream.engine.spec import EngineSpec
+from slipstream.engine.spec import VERBOSITY, EngineSpec
 from slipstream.errors import SlipstreamError
 
 PING_SECONDS = 5
@@ -15,6 +15,8 @@ _CACHE_V = ("--cache-type-v", "-ctv")
 _GPU_LAYERS = ("--gpu-layers", "--n-gpu-layers", "-ngl")
 _DRAFT_CACHE_K = ("--spec-draft-type-k", "--cache-type-k-draft", "-ctkd")
 _DRAFT_CACHE_V = ("--spec-draft-type-v", "--cache-type-v-draft", "-ctvd")
+_TRACE = 4
+"""The level of the log that tells what memory goes where; a higher one would write prompts."""
 _MIB = 1 << 20
 _NO_PAGE = ("--no-ui", "--no-webui")
 
@@ -64,6 +66,7 @@ def build_command(engine: EngineSpec, config: LaunchConfig, port: int) -> list[s
     for observing in ("--metrics", "--slots", "--offline"):
         line.wants(observing)
     line.wants(*_NO_PAGE)
+    line.wants(*VERBOSITY, value=_TRACE)
     line.wants("--sse-ping-interval", value=PING_SECONDS)
     _add_memory(line, config)
     _add_devices(line, config)

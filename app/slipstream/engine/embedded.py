@@ -4,31 +4,61 @@
 ``llama-server`` (``embedded_flags.py``) and behaves like it: it logs to standard error, ends with
 status 1 when the model cannot be loaded, and stops cleanly on SIGTERM or, as the child of an app
 (``LLAMA_SERVER_ROUTER_PORT`` is set), when its standard input ends.
+
+With ``--dry-run`` it lays the model out, prints what memory that takes, and ends with status 0
+before it reads any weight; with status 1 when the model cannot be laid out.
 """
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from slipstream.engine.embedded_flags import InvalidArgument, help_text, parse
+from slipstream.engine.environment import own_python
 from slipstream.engine.guardian import EXIT_COMMAND
 
 _MIB = 1 << 20
+_DRY_RUN = "--dry-run"
+_LAID_OUT = b"projected to use "
+_NOT_LAID_OUT = b"fitting params to free memory took "
+"""In the line after the projection, also where there is none."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command line; returns the exit status."""
     if "--help" in argv or "-h" in argv:
+        from slipstream.engine.embedded_flags import help_text
+
         print(f"----- embedded engine -----\n\n{help_text()}")  # noqa: T201
         return 0
     if "--version" in argv:
         return _print_version()
     if "--list-devices" in argv:
         return _print_devices()
+    if _DRY_RUN in argv:
+        return _dry_run([word for word in argv if word != _DRY_RUN])
     return _serve(argv)
+
+
+def _dry_run(argv: Sequence[str]) -> int:
+    """Run another of us, and end it when it has printed the projection.
+
+    The bindings hold Python's lock as long as they load, so nothing in that process could end it.
+    """
+    asked_for = ["--verbosity", "4", "--fit", "on"]
+    command = [*own_python(), "-m", "slipstream.engine.embedded", *argv, *asked_for]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as engine:
+        assert engine.stdout
+        for line in engine.stdout:
+            sys.stderr.buffer.write(line)
+            if _LAID_OUT in line or _NOT_LAID_OUT in line:
+                engine.kill()
+                sys.stderr.buffer.flush()
+                return 0 if _LAID_OUT in line else 1
+    return 1
 
 
 def _print_version() -> int:
@@ -62,6 +92,8 @@ def _serve(argv: Sequence[str]) -> int:
     # Loading blocks inside C++, where Python's own handlers do not run: let signals end it at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import xllamacpp
+
+    from slipstream.engine.embedded_flags import InvalidArgument, parse
 
     our_input, to_server = _keep_standard_input()
     params = xllamacpp.CommonParams()

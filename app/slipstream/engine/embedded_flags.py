@@ -69,13 +69,14 @@ def help_text() -> str:
 
 
 def _nothing(params: Params, text: str) -> None:
-    """Such a flag ends the program before any other is read."""
+    """Such a flag asks for something else than to serve; ``embedded.main`` looks for it."""
 
 
 _INFORMATION = (
     Flag(("-h", "--help"), "", "print usage and exit", _nothing),
     Flag(("--version",), "", "show version and build info", _nothing),
     Flag(("--list-devices",), "", "print list of available devices and exit", _nothing),
+    Flag(("--dry-run",), "", "print what memory the model would take and exit", _nothing),
 )
 _KV_HELP = f"allowed values: {', '.join(KV_TYPES)}"
 _DRAFT = "speculative.draft."

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.guardian import CANNOT_RUN, NOT_FOUND
+from slipstream.engine.logtail import METADATA
 from slipstream.errors import Fact, SlipstreamError
 
 DRAFTER_TROUBLE = frozenset(
@@ -244,6 +245,8 @@ def _find_reason(status: int | None, log: Sequence[str]) -> tuple[str, dict[str,
 def _matches(log: Sequence[str]) -> Iterator[tuple[str, dict[str, Fact]]]:
     """The reasons found in the log, the last one first: what came before was survived."""
     for line in reversed(list(_without_fitting(log))):
+        if METADATA in line:
+            continue
         for code, pattern in _REASONS:
             if found := pattern.search(line):
                 yield code, _facts_of(found.groupdict())

@@ -10,8 +10,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import BinaryIO
 
+from slipstream.planning.breakdown import tells_of_memory
+
 KEPT_LINES = 200
 KEPT_IMPORTANT = 40
+KEPT_OF_MEMORY = 400
 LONGEST_LINE = 4096
 """Bytes of a line that are kept; the rest of it is dropped."""
 _CHUNK = 65536
@@ -25,6 +28,8 @@ _TROUBLE = (
     *("insufficient", "not within the file", "invalid", "unsupported", "unknown model", "requires"),
     *("doesn't contain", "exceeds", "mismatch", "missing"),
 )
+METADATA = "llama_model_loader: - kv "
+"""Before what the model's file says of itself, whatever that is."""
 _LOOKED_AT = 400
 """Characters of a line that are searched; a flood must not keep a processor busy."""
 
@@ -56,6 +61,7 @@ class LogTail:
         self.progress: float | None = None
         self._lines: deque[tuple[int, str]] = deque(maxlen=KEPT_LINES)
         self._important: list[tuple[int, str]] = []
+        self._memory: list[str] = []
         self._count = 0
         self._mark = 0
         self._stream = stream
@@ -68,6 +74,11 @@ class LogTail:
     def lines(self) -> tuple[str, ...]:
         """The last lines."""
         return tuple(line for _, line in self._lines.copy())
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        """The first lines that tell what memory the model takes."""
+        return tuple(self._memory)
 
     def evidence(self) -> tuple[str, ...]:
         """Where to look for a reason, in order: the first lines since the mark that tell of
@@ -122,6 +133,8 @@ class LogTail:
         self._lines.append((self._count, line))
         if len(self._important) < KEPT_IMPORTANT and _tells_of_trouble(line):
             self._important.append((self._count, line))
+        if len(self._memory) < KEPT_OF_MEMORY and tells_of_memory(line[:_LOOKED_AT]):
+            self._memory.append(line)
         self._write(line)
 
     def _write(self, line: str) -> None:
@@ -144,6 +157,8 @@ class LogTail:
 
 
 def _tells_of_trouble(line: str) -> bool:
+    if METADATA in line:
+        return False
     start = line[:_LOOKED_AT].lower()
     return any(word in start for word in _TROUBLE)
 

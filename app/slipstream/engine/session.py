@@ -12,6 +12,7 @@ from slipstream.drafters.discovery import find_drafters
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
+from slipstream.engine.computer import batch_for
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.events import (
     EngineState,
@@ -25,6 +26,7 @@ from slipstream.engine.events import (
 from slipstream.engine.ladder import helps, rungs_below
 from slipstream.engine.metrics import SpecCounters
 from slipstream.engine.numbers import Numbers
+from slipstream.engine.outcome import keep_outcome
 from slipstream.engine.preflight import check_files, check_memory
 from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
@@ -38,9 +40,6 @@ from slipstream.weights.shards import read_model
 
 NUMBERS_EVERY = 0.1
 """Seconds between two reports of the running numbers."""
-
-_CPU_BATCH = 512
-"""Tokens per batch on a CPU: the engine gives up a prompt only between two batches."""
 
 _PROMPT_CACHE_SHARE = 16
 """Earlier chats may keep this part of main memory; the engine would take 8 GiB anywhere."""
@@ -94,7 +93,7 @@ class Session:
             model=request.model,
             context=_context(request.context or choice.context, header),
             threads=choice.threads,
-            batch=None if devices else _CPU_BATCH,
+            batch=batch_for(devices),
             prompt_cache=memory.total // _PROMPT_CACHE_SHARE or None,
         )
         check_memory(config, memory, devices)
@@ -106,6 +105,8 @@ class Session:
         except BaseException:
             self.stop()
             raise
+        if self._process and self._process.log:
+            keep_outcome(choice.engine, running, header, devices, self._process.log.memory)
         self.loaded = Loaded(
             request=request,
             name=display_name(request.model, header),

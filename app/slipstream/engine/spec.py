@@ -12,23 +12,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 from slipstream import settings
-from slipstream.engine import spec_cache
 from slipstream.engine.answers import (
     Hardware,
     parse_build,
     parse_flags,
     parse_hardware,
     parse_spec_types,
+    traces,
 )
 from slipstream.engine.child import Child
 from slipstream.engine.environment import child_environment, own_python
 from slipstream.engine.failures import engine_problem, name_exit
+from slipstream.engine.keep import Keep
 from slipstream.errors import SlipstreamError
 from slipstream.paths import expanded, real
 
 ANSWER_SECONDS = 10.0
 LONGEST_ANSWER = 1_000_000
 """Bytes; llama-server's help is about 100 kB."""
+VERBOSITY = ("--verbosity", "--log-verbosity", "-lv")
+
+_ANSWERS = Keep("engines.json", 20)
 
 EngineKind = Literal["embedded", "llama-server"]
 
@@ -110,8 +114,8 @@ def learn(kind: EngineKind, path: Path | None = None) -> EngineSpec:
         path: the binary of a ``llama-server``.
     """
     spec = _embedded() if kind == "embedded" or path is None else _server(path)
-    key = spec_cache.fingerprint(_own_files(spec))
-    remembered = spec_cache.read(key)
+    key = fingerprint(spec)
+    remembered = _ANSWERS.read(key)
     if remembered is not None:
         with contextlib.suppress(KeyError, TypeError):
             return _from_json(spec, remembered)
@@ -119,7 +123,7 @@ def learn(kind: EngineKind, path: Path | None = None) -> EngineSpec:
         learnt = _ask_everything(spec)
     except SlipstreamError as problem:
         return replace(spec, problem=problem)
-    spec_cache.write(key, _to_json(learnt))
+    _ANSWERS.write(key, _to_json(learnt))
     return learnt
 
 
@@ -143,6 +147,18 @@ def _embedded() -> EngineSpec:
 
 def _server(path: Path) -> EngineSpec:
     return EngineSpec(str(path), "llama-server", path, (str(path),))
+
+
+def fingerprint(engine: EngineSpec) -> str:
+    """A key made of the path, size and time of the engine's files; missing ones count as empty."""
+    parts: list[str] = []
+    for file in _own_files(engine):
+        size, modified = 0, 0
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            size, modified = stat.st_size, stat.st_mtime_ns
+        parts.append(f"{file}|{size}|{modified}")
+    return "\n".join(parts)
 
 
 def _own_files(spec: EngineSpec) -> list[Path]:
@@ -181,6 +197,8 @@ def _ask_everything(spec: EngineSpec) -> EngineSpec:
         raise engine_problem("not_an_engine", spec.path)
     if spec.kind == "embedded" and _drives_only_the_cpu(spec.path):
         flags -= {"--list-devices"}  # asking it costs a quarter of a second at every load
+    if not traces(usage):
+        flags -= set(VERBOSITY)
     return replace(
         spec,
         build=parse_build(_ask(spec, "--version")),

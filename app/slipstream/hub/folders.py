@@ -25,18 +25,32 @@ def models_in(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
         folder: where to look; nothing is found in one that does not exist.
         deepest: levels of folders to go down.
     """
-    yield from filter(is_model, islice(_gguf_files(folder, deepest), MOST))
+    yield from filter(is_model, files_in(folder, deepest))
+
+
+def files_in(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
+    """GGUF files in a folder, whatever they are; of a set of shards the first.
+
+    Args:
+        folder: where to look; nothing is found in one that does not exist.
+        deepest: levels of folders to go down.
+    """
+    yield from filter(_is_first, islice(_gguf_files(folder, deepest), MOST))
 
 
 def is_model(path: Path) -> bool:
     """Whether a file is a model that can answer by itself; its header decides."""
-    shard = shard_of(path.name)
-    if shard is not None and shard.number != 1:
+    if not _is_first(path):
         return False
     try:
         return role_of(read_model(path)) is FileRole.TARGET
     except SlipstreamError:
         return False
+
+
+def _is_first(path: Path) -> bool:
+    shard = shard_of(path.name)
+    return shard is None or shard.number == 1
 
 
 def _gguf_files(folder: Path, deepest: int) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
-from slipstream.hub.folders import models_in
+from slipstream.hub.folders import files_in, models_in
 from slipstream.paths import expanded, resources
 from slipstream.weights.names import quantization
 from slipstream.weights.shards import shards
@@ -47,6 +47,25 @@ def resolve(text: str) -> Path:
         facts={"path": text},
         action="Check the path. The model that comes with the app is called demo.",
     )
+
+
+def resolve_all(text: str) -> tuple[Path, ...]:
+    """Every file that may be meant: all of a folder, or of a repository in the cache.
+
+    Args:
+        text: as for ``resolve``.
+
+    Returns: the first file of each set of shards; their headers tell which are models.
+    Raises: SlipstreamError, as ``resolve`` does, but never ``ambiguous_model``.
+    """
+    folder = None if text in DEMOS else _existing(text)
+    if folder is not None and folder.is_dir():
+        return tuple(files_in(folder))
+    match = _REPOSITORY.fullmatch(text)
+    if folder is None and text not in DEMOS and match and not match["quant"]:
+        for snapshot in _snapshots(_home(f"{match['owner']}/{match['name']}")):
+            return tuple(files_in(snapshot, deepest=1))
+    return (resolve(text),)
 
 
 def hub_cache() -> Path:
@@ -102,7 +121,7 @@ def _only(targets: Sequence[Path], where: Path | str, action: str | None = None)
 
 
 def _downloaded(repository: str, quant: str | None) -> Path:
-    home = hub_cache() / f"models--{repository.replace('/', '--')}"
+    home = _home(repository)
     for snapshot in _snapshots(home):
         # Quantizations may lie in folders of their own.
         targets = list(models_in(snapshot, deepest=1))
@@ -117,6 +136,10 @@ def _downloaded(repository: str, quant: str | None) -> Path:
         facts={"repository": repository, "quant": quant, "folder": str(home)},
         action="Download it first.",
     )
+
+
+def _home(repository: str) -> Path:
+    return hub_cache() / f"models--{repository.replace('/', '--')}"
 
 
 def _snapshots(home: Path) -> list[Path]:

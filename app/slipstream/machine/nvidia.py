@@ -22,7 +22,7 @@ _SHARING = re.compile(r"\b(GB10|Jetson|Orin|Thor|Xavier|Tegra)\b", re.IGNORECASE
 
 def read(_root: Path = ROOT) -> Found:
     """Ask the installed driver about its cards."""
-    import pynvml  # type: ignore[import-untyped]
+    import pynvml
 
     return ask(pynvml)
 

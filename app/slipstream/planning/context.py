@@ -3,7 +3,7 @@
 Source: llama.cpp's ``src/llama-kv-cache*.cpp`` and ``src/llama-memory-recurrent.cpp``.
 """
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from slipstream.planning.parts import Setup
 from slipstream.weights.layers import Layer
@@ -39,10 +39,11 @@ def cell_count(layer: Layer, setup: Setup) -> int:
     return setup.slots * _padded(tokens)
 
 
+@lru_cache(maxsize=64)
 def per_layer(
-    layers: Sequence[Layer], setup: Setup, kv_type: str, rollback: int = 0
+    layers: tuple[Layer, ...], setup: Setup, kv_type: str, rollback: int = 0
 ) -> tuple[int, ...]:
-    """What each of ``layers`` keeps."""
+    """What each of ``layers`` keeps; the quantizations of a model have it in common."""
     return tuple(layer_bytes(layer, setup, kv_type, rollback) for layer in layers)
 
 

@@ -153,7 +153,7 @@ def _own_file(drafter: Model, setup: Setup, where: str) -> Mapping[str, Share]:
     )
 
 
-def _draft_contexts(layers: Sequence[Layer], setup: Setup) -> Sequence[int]:
+def _draft_contexts(layers: tuple[Layer, ...], setup: Setup) -> Sequence[int]:
     return per_layer(layers, setup, _DRAFTER_KV)
 
 

@@ -21,5 +21,8 @@ class Model:
 
 
 def model_of(header: Header) -> Model:
-    """Read what planning has to know from a header."""
+    """Read what planning has to know from a header.
+
+    Raises: SlipstreamError ``impossible_shape``.
+    """
     return Model(architecture_of(header), tensor_bytes(header))

@@ -18,13 +18,14 @@ class Setup:
         spec: how it speculates.
         slots: parallel requests.
         kv_type: element type of the target's KV cache.
-        micro_batch: tokens per physical batch.
+        batch, micro_batch: tokens per logical and physical batch.
     """
 
     context: int
     spec: SpecConfig = PLAIN
     slots: int = 1
     kv_type: str = "f16"
+    batch: int = 2048
     micro_batch: int = 512
 
 
@@ -82,3 +83,9 @@ class Breakdown:
     target: Mapping[str, Share]
     drafter: Mapping[str, Share] = field(default_factory=dict)
     drafter_missing: bool = False
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        shares = (*self.target.values(), *self.drafter.values())
+        return sum(share.total for share in shares)

@@ -4,9 +4,10 @@ The rules by which blocks differ are in ``layers.py``.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from slipstream.weights.header import Header
-from slipstream.weights.layers import ROLLS_BACK, Layer, Shape
+from slipstream.weights.layers import ROLLS_BACK, Layer, Shape, blocks_of, number_of
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,12 @@ class Architecture:
 
 
 def architecture_of(header: Header) -> Architecture:
-    """The shape that a header describes; what it leaves out is taken as llama.cpp takes it."""
+    """The shape that a header describes; what it leaves out is taken as llama.cpp takes it.
+
+    Raises: SlipstreamError ``impossible_shape``.
+    """
     shape = Shape(header)
-    number = header.number
+    number = partial(number_of, header)
     index = number("attention.indexer.head_count") or 0
     expert_width = max(shape.per_block("expert_feed_forward_length"), default=0)
     experts = number("expert_count") or 0
@@ -62,8 +66,8 @@ def architecture_of(header: Header) -> Architecture:
     return Architecture(
         name=header.architecture,
         layers=tuple(shape.layer(block) for block in range(shape.trunk)),
-        nextn=tuple(shape.attention(block) for block in range(shape.trunk, header.layers)),
-        hidden=header.hidden_size,
+        nextn=tuple(shape.attention(block) for block in range(shape.trunk, blocks_of(header))),
+        hidden=number("embedding_length") or 0,
         heads=max(shape.heads, default=0),
         head_size=shape.key_length,
         latent=shape.latent,
@@ -74,7 +78,7 @@ def architecture_of(header: Header) -> Architecture:
         recurrent_width=number("ssm.inner_size") or 0,
         index_width=index * (number("attention.indexer.key_length") or 0),
         layer_inputs=(number("embedding_length_per_layer_input") or 0) * shape.trunk,
-        vocabulary=header.token_count,
+        vocabulary=max(0, header.token_count),
         trained_context=number("context_length") or 0,
         rolls_back=header.architecture in ROLLS_BACK,
     )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from slipstream.errors import SlipstreamError
 from slipstream.weights.header import Header
 
 
@@ -60,6 +61,30 @@ GEMMA3N_CACHED = 20
 """Blocks of Gemma 3n that have a cache; the later ones share it."""
 EXAONE4_WITH_WINDOW = 64
 """Only the EXAONE 4 of so many blocks has a window."""
+MOST_BLOCKS = 512
+"""Blocks that llama.cpp takes (``LLAMA_MAX_LAYERS``)."""
+
+
+def number_of(header: Header, name: str) -> int | None:
+    """A number of the architecture; one below zero says as little as a key that is missing."""
+    number = header.number(name)
+    return None if number is None or number < 0 else number
+
+
+def blocks_of(header: Header) -> int:
+    """Blocks of a model, those of an MTP head included.
+
+    Raises: SlipstreamError ``impossible_shape``, if they are more than any engine takes.
+    """
+    blocks = number_of(header, "block_count") or 0
+    if blocks > MOST_BLOCKS:
+        raise SlipstreamError(
+            "impossible_shape",
+            f"{header.path.name} says that it has {blocks:,} layers, more than any model.",
+            facts={"path": str(header.path), "layers": blocks, "most": MOST_BLOCKS},
+            action="Download it again, or choose another file.",
+        )
+    return blocks
 
 
 class Shape:
@@ -75,22 +100,24 @@ class Shape:
     def __init__(self, header: Header) -> None:
         self._header = header
         self._name = header.architecture
-        self._blocks = header.layers
-        self.trunk = max(0, header.layers - (header.number("nextn_predict_layers") or 0))
+        self._blocks = blocks_of(header)
+        self._hidden = self._number("embedding_length") or 0
+        self.trunk = max(0, self._blocks - (self._number("nextn_predict_layers") or 0))
         self.heads = self.per_block("attention.head_count")
         self.kv_heads = self.per_block("attention.head_count_kv") or self.heads
         self.feed_forward = self.per_block("feed_forward_length")
         most = max(self.heads, default=0)
-        default = header.hidden_size // most if most else 0
-        self.key_length = header.number("attention.key_length") or default
-        self.value_length = header.number("attention.value_length") or default
+        default = self._hidden // most if most else 0
+        self.key_length = self._number("attention.key_length") or default
+        self.value_length = self._number("attention.value_length") or default
 
     def per_block(self, name: str) -> Sequence[int]:
         """A number that may differ from block to block; empty if the header has none."""
         stated = self._header.numbers(name)
         if stated:
-            return [*stated, *[stated[-1]] * self._blocks][: self._blocks]
-        number = self._header.number(name)
+            padded = [*stated, *[stated[-1]] * self._blocks][: self._blocks]
+            return [max(0, number) for number in padded]
+        number = self._number(name)
         return [] if number is None else [number] * self._blocks
 
     def layer(self, block: int) -> Layer:
@@ -108,7 +135,7 @@ class Shape:
         """What the attention of a block keeps."""
         windowed = self._windowed[block]
         ending = "_swa" if windowed else ""
-        number = self._header.number
+        number = self._number
         heads = self.kv_heads[block] if self.kv_heads else 0
         key = number(f"attention.key_length{ending}") or self.key_length
         value = number(f"attention.value_length{ending}") or self.value_length
@@ -120,13 +147,13 @@ class Shape:
     @property
     def latent(self) -> int:
         """Width of compressed keys and values; 0 for a file made before they were kept so."""
-        number = self._header.number
+        number = self._number
         return (number("attention.kv_lora_rank") or 0) if number("attention.key_length_mla") else 0
 
     @property
     def window(self) -> int:
         """Tokens that blocks with a window look back at; 0 if there is none."""
-        said = self._header.number("attention.sliding_window")
+        said = self._number("attention.sliding_window")
         if self._name == "phi3":  # its key has no effect
             return 0
         if self._name == "exaone4" and self.trunk != EXAONE4_WITH_WINDOW:
@@ -138,14 +165,14 @@ class Shape:
     @cached_property
     def state(self) -> int:
         """Values of one recurrent state (``llama_hparams::n_embd_r`` and ``n_embd_s``)."""
-        number, hidden = self._header.number, self._header.hidden_size
+        number, hidden = self._number, self._hidden
         if head := number("wkv.head_size"):
             return hidden * ((number("token_shift_count") or 2) + head)
         if length := number("shortconv.l_cache"):
             return hidden * (length - 1)
         kernel = number("ssm.conv_kernel") or 0
         if head := number("kda.head_dim"):
-            return max(self.heads) * head * (3 * (kernel - 1 if kernel else 3) + head)
+            return max(self.heads, default=0) * head * (3 * (kernel - 1 if kernel else 3) + head)
         inner, state = number("ssm.inner_size") or 0, number("ssm.state_size") or 0
         groups = number("ssm.group_count") or 0
         return max(0, kernel - 1) * (inner + 2 * groups * state) + state * inner
@@ -154,7 +181,7 @@ class Shape:
     def _windowed(self) -> Sequence[bool]:
         name, blocks = self._name, range(self._blocks)
         stated = self._flags("attention.sliding_window_pattern")
-        period = self._header.number("attention.sliding_window_pattern") or PERIODS.get(name, 0)
+        period = self._number("attention.sliding_window_pattern") or PERIODS.get(name, 0)
         if not self.window:
             return [False] * self._blocks
         if stated:
@@ -174,7 +201,7 @@ class Shape:
         if name in BY_KV_HEADS | ONE_PART_EACH:
             return [heads == 0 for heads in self.kv_heads] or [False] * self._blocks
         if name in INTERVALS:
-            every = self._header.number("full_attention_interval") or INTERVALS[name]
+            every = self._number("full_attention_interval") or INTERVALS[name]
             return [
                 block < self.trunk and (block + 1) % every != 0 for block in range(self._blocks)
             ]
@@ -183,8 +210,11 @@ class Shape:
     def _has_own_cache(self, block: int) -> bool:
         if self._name == "gemma3n":
             return block < GEMMA3N_CACHED
-        shared = self._header.number("attention.shared_kv_layers") or 0
+        shared = self._number("attention.shared_kv_layers") or 0
         return block < self._blocks - shared
+
+    def _number(self, name: str) -> int | None:
+        return number_of(self._header, name)
 
     def _flags(self, name: str) -> Sequence[bool]:
         """An array of yes and no, one per block; empty if the header has none."""

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 
 from slipstream.weights.header import Header
+from slipstream.weights.layers import blocks_of
 
-_BLOCK = re.compile(r"blk\.(\d+)\.")
+_BLOCK = re.compile(r"blk\.(\d{1,4})\.")
 _LOOKED_UP = (
     "masked_embd_",
     "per_layer_token_embd.",
@@ -47,8 +48,11 @@ class TensorBytes:
 
 
 def tensor_bytes(header: Header) -> TensorBytes:
-    """Add up a tensor table."""
-    layers = header.layers
+    """Add up a tensor table.
+
+    Raises: SlipstreamError ``impossible_shape``.
+    """
+    layers = blocks_of(header)
     blocks, experts = [0] * layers, [0] * layers
     looked_up = output = 0
     for tensor in header.tensors:

@@ -1,0 +1,91 @@
+"""Options that several verbs have, and how their values are read."""
+
+import re
+from dataclasses import dataclass
+
+import typer
+
+from slipstream.drafters.kinds import DrafterKind, SpecChoice
+from slipstream.machine.devices import Device
+from slipstream.machine.memory import Memory
+
+SPECS: dict[str, SpecChoice] = {
+    "auto": "auto",
+    "off": "off",
+    **{kind.value: kind for kind in DrafterKind},
+}
+"""How to speculate, by the word of the command line."""
+SMALLEST_CONTEXT = 256
+"""Tokens; llama.cpp rounds up to it, and crashes below a few."""
+LARGEST = 2**31 - 1
+"""What llama.cpp reads its numbers into."""
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", re.IGNORECASE)
+_LARGEST_SIZE = 2**60
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Memory in bytes: in all, and what is free of it."""
+
+    total: int
+    free: int
+
+
+def spec_choice(text: str) -> SpecChoice:
+    """Read ``--spec``.
+
+    Raises: typer.BadParameter.
+    """
+    if text not in SPECS:
+        raise typer.BadParameter(f"--spec must be one of {', '.join(SPECS)}.")
+    return SPECS[text]
+
+
+def memory_of(text: str) -> Memory:
+    """Read ``--ram TOTAL[:FREE]``.
+
+    Raises: typer.BadParameter.
+    """
+    amount = _amount(text, "--ram")
+    return Memory(amount.total, amount.free)
+
+
+def device_of(text: str) -> Device:
+    """Read ``--device ID=TOTAL[:FREE]``.
+
+    Raises: typer.BadParameter.
+    """
+    id_, equals, amounts = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z][\w.-]{0,40}", id_):
+        raise typer.BadParameter("--device must look like CUDA0=24GiB.")
+    amount = _amount(amounts, "--device")
+    backend = id_.rstrip("0123456789")
+    apple = backend in ("MTL", "Metal")
+    return Device(
+        id=id_,
+        name=id_,
+        backend="Metal" if apple else backend,
+        total=amount.total,
+        free=amount.free,
+        unified=apple,
+    )
+
+
+def _amount(text: str, option: str) -> Amount:
+    total, colon, free = text.partition(":")
+    amount = Amount(_size(total, option), _size(free if colon else total, option))
+    if amount.free > amount.total:
+        raise typer.BadParameter(f"{option}: more memory is free than there is.")
+    return amount
+
+
+def _size(text: str, option: str) -> int:
+    match = _SIZE.fullmatch(text.strip())
+    unit = match[2].upper() if match else "?"
+    factor = {**_UNITS, **_BINARY}.get(unit)
+    if match is None or factor is None:
+        raise typer.BadParameter(f"{option}: {text!r} is not a size; write it like 24GiB.")
+    return min(round(float(match[1]) * factor), _LARGEST_SIZE)

@@ -1,0 +1,254 @@
+"""``slipstream plan``: what each quantization needs, where it would run, and which to take."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from slipstream.cancel import CancelToken
+from slipstream.cli import interrupt, output
+from slipstream.cli.options import (
+    LARGEST,
+    SMALLEST_CONTEXT,
+    SPECS,
+    device_of,
+    memory_of,
+    spec_choice,
+)
+from slipstream.drafters.choose import choose
+from slipstream.drafters.kinds import SpecChoice
+from slipstream.engine.computer import batch_for, measured_by, survey
+from slipstream.engine.embedded_values import KV_TYPES
+from slipstream.engine.spec import chosen
+from slipstream.errors import SlipstreamError
+from slipstream.hub.reference import resolve_all
+from slipstream.machine.devices import Device
+from slipstream.machine.memory import Memory
+from slipstream.paths import printable
+from slipstream.planning.computer import Computer
+from slipstream.planning.need import Need
+from slipstream.planning.parts import HOST
+from slipstream.planning.placement import Fit
+from slipstream.planning.plan import Plan, Wish
+from slipstream.planning.plan import plan as plan_all
+from slipstream.planning.quantizations import local_quantizations
+from slipstream.planning.sentences import why
+from slipstream.weights.names import model_stem
+from slipstream.words import SPECULATION, count, size
+
+_FITS = {
+    Fit.GPU: "GPU",
+    Fit.PARTIAL: "GPU in part",
+    Fit.CPU: "main memory",
+    Fit.NONE: "too large",
+}
+_METHODS = {"dry-run": "the engine", "formula": "formula"}
+
+
+def plan(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="demo, demo-small, a .gguf file or a folder with some."
+        ),
+    ],
+    context: Annotated[
+        int | None,
+        typer.Option(
+            min=SMALLEST_CONTEXT, max=LARGEST, metavar="N", help="Tokens of context to plan for."
+        ),
+    ] = None,
+    kv: Annotated[
+        str,
+        typer.Option(metavar="TYPE", help=f"Type of the KV cache: {', '.join(KV_TYPES)}."),
+    ] = "f16",
+    spec: Annotated[
+        str, typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(SPECS)}.")
+    ] = "auto",
+    ram: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOTAL[:FREE]", help="Plan for another computer, with so much main memory."
+        ),
+    ] = None,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID=TOTAL[:FREE]",
+            help="Plan for another computer, with this graphics card, like CUDA0=24GiB.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text.")
+    ] = False,
+) -> None:
+    """Say what the quantizations of a model need, how they fit, and which to take."""
+    if kv not in KV_TYPES:
+        raise typer.BadParameter(f"--kv must be one of {', '.join(KV_TYPES)}.")
+    wanted = spec_choice(spec)
+    memory = None if ram is None else memory_of(ram)
+    devices = [device_of(text) for text in device or ()]
+    cancel = CancelToken()
+    with interrupt.cancels(cancel), output.progress(f"Planning {model} ..."):
+        question = _Question(context, kv, wanted, memory, devices)
+        answer = _answer(model, question, cancel)
+    if as_json:
+        output.print_json(to_json(model, answer))
+    else:
+        _show(answer)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What was asked; a computer of None and no devices is this one."""
+
+    context: int | None
+    kv_type: str
+    spec: SpecChoice
+    memory: Memory | None
+    devices: Sequence[Device]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The plans, the computer they are for, and what went wrong on the way."""
+
+    plans: Sequence[Plan]
+    computer: Computer
+    devices: Sequence[Device]
+    problems: Sequence[SlipstreamError]
+
+
+def _answer(model: str, question: _Question, cancel: CancelToken) -> Answer:
+    """Raises: SlipstreamError, if there is nothing to plan; Cancelled."""
+    quantizations, unread = local_quantizations(resolve_all(model), cancel)
+    if not quantizations:
+        raise unread[0] if unread else _no_model(model)
+    choice = chosen()
+    here = survey([choice.engine])
+    computer, measure = here.computer(), measured_by(choice.engine, here, cancel)
+    devices: Sequence[Device] = here.devices
+    if question.memory or question.devices:
+        computer = Computer(question.memory or here.memory, tuple(question.devices))
+        devices = computer.devices
+    wish = Wish(
+        context=question.context or choice.context,
+        kv_type=question.kv_type,
+        choose=lambda one: choose(one.found, question.spec, choice.engine.spec_types),
+        batch=batch_for(computer.devices),
+    )
+    plans = plan_all(quantizations, computer, wish, None if question.devices else measure)
+    return Answer(plans.plans, computer, devices, (*unread, *here.problems, *plans.problems))
+
+
+def _no_model(model: str) -> SlipstreamError:
+    return SlipstreamError(
+        "no_model",
+        f"There is no model in {model}.",
+        facts={"where": model},
+        action="Choose a folder with a GGUF model in it.",
+    )
+
+
+def to_json(model: str, answer: Answer) -> dict[str, object]:
+    """The document of ``plan --json``."""
+    return {
+        "model": model,
+        "revision": None,
+        "context": max(one.setup.context for one in answer.plans),
+        "machine": {
+            "ram": asdict(answer.computer.memory),
+            "devices": [asdict(device) for device in answer.devices],
+        },
+        "quants": [_quant_json(one, answer.computer) for one in answer.plans],
+        "problems": [problem.to_json() for problem in answer.problems],
+    }
+
+
+def _quant_json(plan: Plan, computer: Computer) -> dict[str, object]:
+    one, placement = plan.quantization, plan.placement
+    return {
+        "name": _name(plan),
+        "quant": one.label,
+        "files": [printable(file) for file in one.files],
+        "download": one.download,
+        "context": plan.setup.context,
+        "drafter": _drafter_json(plan),
+        "memory": _memory_json(placement.need),
+        "method": plan.method,
+        "estimated": plan.estimated,
+        "fit": placement.fit.value,
+        "gpu_layers": placement.offload.count,
+        "host_experts": placement.offload.host_experts,
+        "layers": plan.layers,
+        "recommended": plan.recommended,
+        "why": why(plan, computer),
+    }
+
+
+def _drafter_json(plan: Plan) -> dict[str, object] | None:
+    spec = plan.setup.spec
+    if spec.kind is None:
+        return None
+    file = None if spec.drafter is None else printable(spec.drafter)
+    return {"kind": spec.kind.value, "file": file, "bytes": plan.drafter_bytes}
+
+
+def _memory_json(need: Need) -> dict[str, object]:
+    return {
+        "weights": need.weights,
+        "context": need.context,
+        "compute": need.compute,
+        "drafter": need.drafter,
+        "projector": need.projector,
+        "margin": need.margin,
+        "total": need.total,
+        "host": need.host,
+        "devices": [
+            {"id": id_, "bytes": amount} for id_, amount in need.by_device.items() if id_ != HOST
+        ],
+    }
+
+
+def _name(plan: Plan) -> str:
+    file = plan.quantization.files[0]
+    return printable(model_stem(file.name) or file.name)
+
+
+def _show(answer: Answer) -> None:
+    console = Console(highlight=False)
+    for name, plans in groupby(answer.plans, _name):
+        _show_model(console, name, list(plans), answer.computer)
+    for problem in answer.problems:
+        output.say(problem.message, style="yellow")
+
+
+def _show_model(console: Console, name: str, plans: Sequence[Plan], computer: Computer) -> None:
+    tokens = count(plans[0].setup.context)
+    console.print(output.plain(f"{name}, {tokens} tokens of context", "bold"))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("", "Quantization", "Weights", "Needs", "Fits", "Drafter", "By"):
+        table.add_column(heading, justify="right" if heading in ("Weights", "Needs") else "left")
+    for plan in plans:
+        need, spec = plan.placement.need, plan.setup.spec
+        table.add_row(
+            "→" if plan.recommended else "",
+            output.plain(plan.quantization.label),
+            size(need.weights),
+            size(need.total),
+            _FITS[plan.placement.fit],
+            SPECULATION[spec.kind].name if spec.kind else "",
+            _METHODS[plan.method],
+        )
+    console.print(table)
+    best = next((plan for plan in plans if plan.recommended), None)
+    if best is not None:
+        label = best.quantization.label
+        console.print(output.plain(f"{label}: {why(best, computer)}"))
+    else:
+        console.print(output.plain(why(plans[0], computer)))
+    console.print()

@@ -1,0 +1,27 @@
+"""The computer that is planned for: this one as it is now, or one that is asked about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipstream.machine.devices import Device
+from slipstream.machine.memory import Memory
+from slipstream.planning.truth import DEFAULT_MARGIN
+
+
+@dataclass(frozen=True)
+class Computer:
+    """What can hold a model.
+
+    Attributes:
+        memory: main memory; 0 in all means unknown.
+        devices: what else can hold layers; only usable ones.
+        margins: share of what is needed to keep free, by backend; "CPU" is main memory.
+    """
+
+    memory: Memory
+    devices: tuple[Device, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
+
+    def margin(self, backend: str) -> float:
+        """Share of what is needed that is kept free."""
+        return self.margins.get(backend, DEFAULT_MARGIN)

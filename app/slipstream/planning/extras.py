@@ -1,0 +1,52 @@
+"""What the engine takes beside its layout: a projector, and what a target hands to its drafter.
+
+All of it is estimated.
+"""
+
+from slipstream.drafters.kinds import DrafterKind
+from slipstream.planning.need import Extras
+from slipstream.planning.parts import Setup
+from slipstream.weights.header import Header
+from slipstream.weights.layers import number_of
+
+_VALUE_BYTES = 4
+_READS_ONE = frozenset({DrafterKind.MTP})
+_READS_SEVERAL = frozenset({DrafterKind.EAGLE3, DrafterKind.DFLASH, DrafterKind.DSPARK})
+_LARGEST_SIDE = 896
+"""Pixels of an image's side where the projector names none."""
+
+
+def extras_of(
+    target: Header, setup: Setup, drafter: Header | None, projector: Header | None
+) -> Extras:
+    """Estimate what is needed beside the engine's layout."""
+    return Extras(
+        projector=projector_bytes(projector) if projector is not None else 0,
+        drafter_inputs=_handed_over(target, setup, drafter),
+    )
+
+
+def projector_bytes(projector: Header) -> int:
+    """A projector's weights and what it computes one image in.
+
+    The widest moment of its blocks is taken to be that of a language model's (``compute.py``),
+    with one token per patch of the image.
+    """
+    vision = {
+        name: max(0, projector.integer(f"clip.vision.{name}") or 0)
+        for name in ("image_size", "patch_size", "embedding_length", "feed_forward_length")
+    }
+    across = (vision["image_size"] or _LARGEST_SIDE) // (vision["patch_size"] or 14)
+    columns = 3 * vision["feed_forward_length"] + 5 * vision["embedding_length"]
+    weights = sum(tensor.bytes for tensor in projector.tensors)
+    return weights + across * across * columns * _VALUE_BYTES
+
+
+def _handed_over(target: Header, setup: Setup, drafter: Header | None) -> int:
+    """Hidden states of one batch, once per layer that the drafter reads."""
+    read = 0
+    if setup.spec.kind in _READS_ONE:
+        read = 1
+    elif setup.spec.kind in _READS_SEVERAL and drafter is not None:
+        read = max(1, len(drafter.numbers("target_layers")))
+    return read * (number_of(target, "embedding_length") or 0) * setup.batch * _VALUE_BYTES

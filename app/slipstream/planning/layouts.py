@@ -1,0 +1,165 @@
+"""What a launch takes: asked of the engine where it can answer, else by formula.
+
+An engine is asked once for all quantizations of a model: they differ in their weights alone, and
+those are exact from the tensor table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from slipstream.errors import SlipstreamError
+from slipstream.planning.formula import predict
+from slipstream.planning.model import Model
+from slipstream.planning.parts import Breakdown, Offload, Setup, Share
+from slipstream.weights.header import Header
+
+_ROUNDING = 2 << 20
+"""Bytes; the engine tells MiB, and pads tensors."""
+
+
+class Measure(Protocol):
+    """Lets an engine lay a model out on this computer.
+
+    ``gpu_layers`` None leaves all layers to the devices, 0 leaves them to main memory.
+
+    Raises: SlipstreamError, if the engine cannot; Cancelled.
+    """
+
+    def __call__(
+        self, target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
+    ) -> Breakdown:
+        """Returns what the engine would take."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A model file and what planning knows of it."""
+
+    header: Header
+    model: Model
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What would be launched.
+
+    Attributes:
+        shape: equal for all quantizations of one model.
+        target: the model.
+        drafter: the drafter's file, if it has one of its own.
+        setup: how they would run.
+    """
+
+    shape: str
+    target: File
+    drafter: File | None
+    setup: Setup
+
+    def predicted(self, where: Offload) -> Breakdown:
+        """What it takes by formula."""
+        drafter = self.drafter.model if self.drafter else None
+        return predict(self.target.model, self.setup, drafter=drafter, offload=where)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a launch takes.
+
+    Attributes:
+        breakdown: per device.
+        measured: an engine said so.
+        drafter_measured: it did so of the drafter, too.
+    """
+
+    breakdown: Breakdown
+    measured: bool = False
+    drafter_measured: bool = False
+
+
+@dataclass
+class Layouts:
+    """Answers for the quantizations of many models.
+
+    Attributes:
+        measure: the engine; None where there is none to ask.
+        problems: why it could not answer, by the shape of the model.
+    """
+
+    measure: Measure | None
+    problems: dict[str, SlipstreamError] = field(default_factory=dict)
+    _answers: dict[tuple[object, ...], tuple[Launch, Breakdown] | None] = field(
+        default_factory=dict
+    )
+
+    def layout(self, launch: Launch, where: Offload) -> Layout:
+        """What a launch takes with its layers in these places.
+
+        Raises: Cancelled.
+        """
+        predicted = launch.predicted(where)
+        answer = self._answer(launch, where)
+        if answer is None:
+            return Layout(predicted)
+        other, said = answer
+        assumed = predicted if other is launch else other.predicted(where)
+        if launch.drafter is None:
+            said = _with_head_apart(said, assumed)
+        target = _with_weights_of(predicted.target, said.target, assumed.target)
+        if said.drafter_missing or not said.drafter:
+            return Layout(Breakdown(target, predicted.drafter), measured=True)
+        drafter = _with_weights_of(predicted.drafter, said.drafter, assumed.drafter)
+        return Layout(Breakdown(target, drafter), measured=True, drafter_measured=True)
+
+    def _answer(self, launch: Launch, where: Offload) -> tuple[Launch, Breakdown] | None:
+        """What the engine said about another quantization of this model in the same places."""
+        on_devices = where.count >= launch.target.model.layers and not where.host_experts
+        if self.measure is None or not (on_devices or where.count == 0):
+            return None
+        drafter = launch.drafter.header.path if launch.drafter else None
+        key = (launch.shape, drafter, launch.setup, on_devices)
+        if key not in self._answers:
+            self._answers[key] = self._ask(self.measure, launch, None if on_devices else 0)
+        return self._answers[key]
+
+    def _ask(
+        self, measure: Measure, launch: Launch, gpu_layers: int | None
+    ) -> tuple[Launch, Breakdown] | None:
+        drafter = launch.drafter.header if launch.drafter else None
+        try:
+            answer = measure(launch.target.header, launch.setup, drafter, gpu_layers)
+        except SlipstreamError as problem:
+            self.problems[launch.shape] = problem
+            return None
+        return launch, answer
+
+
+def _with_head_apart(said: Breakdown, assumed: Breakdown) -> Breakdown:
+    """The engine counts the weights of an MTP head with the target, we with the drafter."""
+    heads = {id_: Share(weights=share.weights) for id_, share in assumed.drafter.items()}
+    none = Share()
+    target = {
+        id_: replace(share, weights=max(0, share.weights - heads.get(id_, none).weights))
+        for id_, share in said.target.items()
+    }
+    drafter = {id_: share + heads.get(id_, none) for id_, share in said.drafter.items()}
+    return replace(said, target=target, drafter=drafter)
+
+
+def _with_weights_of(
+    wanted: Mapping[str, Share], said: Mapping[str, Share], assumed: Mapping[str, Share]
+) -> Mapping[str, Share]:
+    """What the engine said of one quantization, with the weights of the wanted one."""
+    return {
+        id_: replace(share, weights=_weights(_of(wanted, id_), share.weights, _of(assumed, id_)))
+        for id_, share in said.items()
+    }
+
+
+def _weights(wanted: int, said: int, assumed: int) -> int:
+    """The tensor table is exact, and the engine rounds; it is right where they do not agree."""
+    return wanted if abs(said - assumed) <= _ROUNDING else max(0, said + wanted - assumed)
+
+
+def _of(shares: Mapping[str, Share], id_: str) -> int:
+    return shares[id_].weights if id_ in shares else 0

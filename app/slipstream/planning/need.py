@@ -1,0 +1,108 @@
+"""What a launch needs in all, and whether a computer has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slipstream.planning.computer import Computer
+from slipstream.planning.parts import HOST, Breakdown
+
+DEVICE_CONTEXT = 320 << 20
+"""Bytes that a driver takes for a program that computes on its device (CUDA, measured)."""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """Bytes that neither the engine's layout nor the formula of it has.
+
+    Attributes:
+        projector: the projector with what it computes in; it lies where the output lies.
+        drafter_inputs: what the target hands to its drafter, in main memory.
+    """
+
+    projector: int = 0
+    drafter_inputs: int = 0
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes of one launch.
+
+    Attributes:
+        weights, context, compute: of the target.
+        drafter: all of the drafter's.
+        projector: all of the projector's.
+        margin: kept free because no plan is perfect.
+        by_device: all of it by the device it lies on, ``HOST`` first.
+    """
+
+    weights: int
+    context: int
+    compute: int
+    drafter: int
+    projector: int
+    margin: int
+    by_device: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(self.by_device.values())
+
+    @property
+    def host(self) -> int:
+        """What lies in main memory."""
+        return self.by_device.get(HOST, 0)
+
+    @property
+    def on_devices(self) -> int:
+        """What lies on devices."""
+        return self.total - self.host
+
+
+def need_of(breakdown: Breakdown, extras: Extras, computer: Computer) -> Need:
+    """Add up a launch, with its margins on this computer."""
+    target, drafter = breakdown.target, breakdown.drafter
+    ids = dict.fromkeys([HOST, *target, *drafter])
+    taken = {
+        id_: sum(shares[id_].total for shares in (target, drafter) if id_ in shares) for id_ in ids
+    }
+    taken[HOST] += extras.drafter_inputs
+    taken[_first_device(taken)] += extras.projector
+    margins = {id_: _margin(id_, amount, computer) for id_, amount in taken.items()}
+    return Need(
+        weights=sum(share.weights for share in target.values()),
+        context=sum(share.context for share in target.values()),
+        compute=sum(share.compute for share in target.values()),
+        drafter=sum(share.total for share in drafter.values()) + extras.drafter_inputs,
+        projector=extras.projector,
+        margin=sum(margins.values()),
+        by_device={id_: taken[id_] + margins[id_] for id_ in ids},
+    )
+
+
+def fits(need: Need, computer: Computer) -> bool:
+    """Whether everything lies in what is free; main memory that is unknown is taken as enough.
+
+    What shares main memory has to fit into its own limit, and with the rest into main memory.
+    """
+    in_memory = need.host
+    for device in computer.devices:
+        amount = need.by_device.get(device.id, 0)
+        if amount > device.free:
+            return False
+        in_memory += amount if device.unified else 0
+    return computer.memory.total == 0 or in_memory <= computer.memory.free
+
+
+def _first_device(taken: Mapping[str, int]) -> str:
+    return next((id_ for id_, amount in taken.items() if id_ != HOST and amount), HOST)
+
+
+def _margin(id_: str, taken: int, computer: Computer) -> int:
+    if not taken:
+        return 0
+    device = next((device for device in computer.devices if device.id == id_), None)
+    if device is None:
+        return round(taken * computer.margin(HOST))
+    share = round(taken * computer.margin(device.backend))
+    return share if device.unified else max(share, DEVICE_CONTEXT)

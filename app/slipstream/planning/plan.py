@@ -1,0 +1,170 @@
+"""Plan every quantization of a model for a computer, and say which to take."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from slipstream.drafters.kinds import PLAIN, SpecConfig
+from slipstream.errors import SlipstreamError
+from slipstream.planning.computer import Computer
+from slipstream.planning.extras import extras_of
+from slipstream.planning.layouts import File, Launch, Layout, Layouts, Measure
+from slipstream.planning.model import model_of
+from slipstream.planning.need import Need, need_of
+from slipstream.planning.parts import Offload, Setup
+from slipstream.planning.placement import Placement, place
+from slipstream.planning.quantizations import Quantization
+from slipstream.planning.recommend import Option, recommend
+from slipstream.weights.shards import read_model
+
+Method = Literal["dry-run", "formula"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user wants to run.
+
+    Attributes:
+        context: tokens; a model that was trained for fewer gets those.
+        kv_type: element type of the KV cache.
+        choose: says how a quantization speculates.
+        batch: tokens per logical batch.
+    """
+
+    context: int
+    kv_type: str = Setup.kv_type
+    choose: Callable[[Quantization], SpecConfig] = lambda _: PLAIN
+    batch: int = Setup.batch
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One quantization on a computer.
+
+    Attributes:
+        quantization: which.
+        setup: what would be run.
+        layers: what can be offloaded, the output included.
+        placement: where it would go and what it would take.
+        method: what said so.
+        drafter_bytes: the drafter's weights, those of a head inside the target included.
+        estimated: parts of the memory that no engine laid out.
+        recommended: the one to take.
+    """
+
+    quantization: Quantization
+    setup: Setup
+    layers: int
+    placement: Placement
+    method: Method
+    drafter_bytes: int
+    estimated: tuple[str, ...]
+    recommended: bool = False
+
+
+@dataclass(frozen=True)
+class Plans:
+    """The plans, of each model the smallest first, and why an engine could not answer."""
+
+    plans: tuple[Plan, ...]
+    problems: tuple[SlipstreamError, ...] = ()
+
+
+def plan(
+    quantizations: Sequence[Quantization],
+    computer: Computer,
+    wish: Wish,
+    measure: Measure | None = None,
+) -> Plans:
+    """Plan quantizations; of each model among them one is recommended, if any fits.
+
+    Args:
+        quantizations: of one model or of several.
+        computer: where they are to run.
+        wish: what is to be run.
+        measure: an engine that lays models out on this computer; None takes the formula.
+
+    Raises: SlipstreamError, if a drafter's file cannot be read; Cancelled.
+    """
+    layouts = Layouts(measure)
+    models: dict[str, list[Plan]] = {}
+    for quantization in quantizations:
+        planned = _plan(quantization, computer, wish, layouts)
+        models.setdefault(quantization.shape, []).append(planned)
+    return Plans(
+        tuple(one for plans in models.values() for one in _recommended(plans)),
+        tuple(layouts.problems.values()),
+    )
+
+
+def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: Layouts) -> Plan:
+    launch = _launch(quantization, wish)
+    model, drafter = launch.target.model, launch.drafter
+    extras = extras_of(
+        quantization.header,
+        launch.setup,
+        drafter.header if drafter else None,
+        quantization.projector,
+    )
+
+    def need(where: Offload) -> Need:
+        return need_of(layouts.layout(launch, where).breakdown, extras, computer)
+
+    placement = place(model.sizes, need, computer)
+    layout = layouts.layout(launch, placement.offload)
+    return Plan(
+        quantization=quantization,
+        setup=launch.setup,
+        layers=model.layers,
+        placement=placement,
+        method="dry-run" if layout.measured else "formula",
+        drafter_bytes=sum(share.weights for share in layout.breakdown.drafter.values()),
+        estimated=tuple(_estimated(layout, placement.need)),
+    )
+
+
+def _launch(quantization: Quantization, wish: Wish) -> Launch:
+    target = File(quantization.header, quantization.model)
+    spec = wish.choose(quantization)
+    trained = target.model.architecture.trained_context
+    setup = Setup(
+        context=min(wish.context, trained) if trained else wish.context,
+        spec=spec,
+        kv_type=wish.kv_type,
+        batch=wish.batch,
+    )
+    return Launch(quantization.shape, target, _drafter_file(spec), setup)
+
+
+def _drafter_file(spec: SpecConfig) -> File | None:
+    if spec.drafter is None:
+        return None
+    header = read_model(spec.drafter)
+    return File(header, model_of(header))
+
+
+def _estimated(layout: Layout, need: Need) -> Iterator[str]:
+    """Parts of the memory that no engine laid out; the weights are exact from the tensor table."""
+    if not layout.measured:
+        yield from ("context", "compute")
+    if need.drafter and not layout.drafter_measured:
+        yield "drafter"
+    if need.projector:
+        yield "projector"
+    yield "margin"
+
+
+def _recommended(plans: Sequence[Plan]) -> list[Plan]:
+    """The quantizations of one model, the smallest first, one of them marked."""
+    by_size = sorted(plans, key=lambda one: one.placement.need.weights)
+    options = [
+        Option(
+            label=one.quantization.label,
+            weights=one.placement.need.weights,
+            fit=one.placement.fit,
+            downloaded=not one.quantization.download,
+        )
+        for one in by_size
+    ]
+    best = recommend(options)
+    return [replace(one, recommended=index == best) for index, one in enumerate(by_size)]

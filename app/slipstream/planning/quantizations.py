@@ -1,0 +1,84 @@
+"""The quantizations there are to plan: files on this computer, with what belongs to each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipstream.cancel import CancelToken
+from slipstream.drafters.discovery import find_drafters
+from slipstream.drafters.identify import FileRole, role_of
+from slipstream.drafters.kinds import Found
+from slipstream.drafters.near import files_near
+from slipstream.errors import SlipstreamError
+from slipstream.planning.model import Model, model_of
+from slipstream.weights.header import Header
+from slipstream.weights.names import quantization_of
+from slipstream.weights.shards import read_model, shards
+from slipstream.weights.skeleton import shape_key
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """One quantization of a model.
+
+    Attributes:
+        label: its name ("Q4_K_M"); the file's name where none is known.
+        header: of the whole model.
+        model: what planning reads from it.
+        shape: equal for all quantizations of one model.
+        files: its files, the first first.
+        found: what drafts for it.
+        projector: what lets it read images, if there is one.
+        download: bytes that still have to be transferred.
+    """
+
+    label: str
+    header: Header
+    model: Model
+    shape: str
+    files: tuple[Path, ...]
+    found: Found
+    projector: Header | None = None
+    download: int = 0
+
+
+def local_quantizations(
+    paths: Sequence[Path], cancel: CancelToken
+) -> tuple[tuple[Quantization, ...], tuple[SlipstreamError, ...]]:
+    """Read models on this computer; what cannot be read is told beside the rest.
+
+    Args:
+        paths: the first file of each; files that are no models are left out.
+
+    Raises: Cancelled.
+    """
+    read, problems = [], []
+    known: dict[tuple[str, Path], tuple[Found, Header | None]] = {}
+    for path in paths:
+        cancel.raise_if_cancelled()
+        try:
+            header = read_model(path)
+            if role_of(header) is not FileRole.TARGET:
+                continue
+            model = model_of(header)
+        except SlipstreamError as problem:
+            problems.append(problem)
+            continue
+        shape = shape_key(header)
+        # All quantizations of a model in one folder have the same drafters and projector.
+        key = (shape, path.parent)
+        if key not in known:
+            known[key] = find_drafters(header, cancel), next(_projectors(path), None)
+        label = quantization_of(header) or path.stem
+        read.append(Quantization(label, header, model, shape, shards(path), *known[key]))
+    return tuple(read), tuple(problems)
+
+
+def _projectors(target: Path) -> Iterator[Header]:
+    for path in files_near(target):
+        try:
+            header = read_model(path)
+        except SlipstreamError:
+            continue
+        if role_of(header) is FileRole.PROJECTOR:
+            yield header

@@ -1,0 +1,94 @@
+"""Which of several quantizations to take.
+
+Between 4 and 6 bits, K-quants and dynamic quantizations lose little; more bits cost speed and
+memory for hardly any quality, fewer cost quality. So of these good ones the largest is taken that
+lies on the GPU as a whole. Beside it stands one that is good in main memory, where every byte
+costs time: the largest that is quick on any processor, or the smallest. The larger of the two is
+recommended, so that more memory never leads to a smaller one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slipstream.planning.placement import Fit
+
+QUICK_ANYWHERE = 4 << 30
+"""Bytes of weights that an ordinary processor reads about ten times a second."""
+_GOOD = re.compile(r"(?:i1-)?Q[456]_K.*|UD-I?Q[456]_.*|(?:MXFP4|NVFP4).*", re.IGNORECASE)
+_BITS = re.compile(r"\d+")
+_FEWEST_BITS = 4
+
+
+@dataclass(frozen=True)
+class Option:
+    """One quantization to choose from.
+
+    Attributes:
+        label: its quantization.
+        weights: bytes of its weights.
+        fit: how it fits.
+        downloaded: it is on this computer already.
+    """
+
+    label: str
+    weights: int
+    fit: Fit
+    downloaded: bool = False
+
+
+def recommend(options: Sequence[Option]) -> int | None:
+    """The index of the one to take; None if nothing fits."""
+    by_size = sorted(range(len(options)), key=lambda index: options[index].weights)
+    good = [index for index in by_size if index in _good_ones(options)]
+    chosen = max(
+        (*_on_gpu(options, good), *_anywhere(options, good)),
+        key=lambda index: options[index].weights,
+        default=None,
+    )
+    if chosen is None:
+        return _largest_lesser(options, by_size, good)
+    here = [index for index in good if options[index].downloaded]
+    not_larger = [index for index in here if options[index].weights <= options[chosen].weights]
+    return not_larger[-1] if not_larger else chosen
+
+
+def bits(label: str) -> int | None:
+    """Bits per weight that a label names: 4 of "Q4_K_M"; None if it names none."""
+    found = _BITS.search(label.removeprefix("i1-"))
+    return int(found[0]) if found else None
+
+
+def loses_quality(label: str) -> bool:
+    """Whether people will notice that so few bits are left."""
+    named = bits(label)
+    return named is not None and named < _FEWEST_BITS
+
+
+def _good_ones(options: Sequence[Option]) -> set[int]:
+    good = {index for index, option in enumerate(options) if _GOOD.fullmatch(option.label)}
+    return good or {i for i, option in enumerate(options) if not loses_quality(option.label)}
+
+
+def _on_gpu(options: Sequence[Option], good: Sequence[int]) -> list[int]:
+    """The largest good one that lies on the GPU as a whole."""
+    return [index for index in good if options[index].fit is Fit.GPU][-1:]
+
+
+def _anywhere(options: Sequence[Option], good: Sequence[int]) -> list[int]:
+    """The largest that is quick on any processor, or else the smallest; less if memory is less."""
+    quick = [index for index in good if options[index].weights <= QUICK_ANYWHERE] or good[:1]
+    return [index for index in quick if options[index].fit is not Fit.NONE][-1:]
+
+
+def _largest_lesser(
+    options: Sequence[Option], by_size: Sequence[int], good: Sequence[int]
+) -> int | None:
+    """Of those that are smaller than every good one, the largest that fits."""
+    limit = options[good[0]].weights if good else None
+    lesser = [
+        index
+        for index in by_size
+        if options[index].fit is not Fit.NONE and (limit is None or options[index].weights < limit)
+    ]
+    return lesser[-1] if lesser else None
