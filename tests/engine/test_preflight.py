@@ -13,7 +13,8 @@ import pytest
 from gguf_files import write_target
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.config import LaunchConfig
-from slipstream.engine.preflight import check_files, check_memory
+from slipstream.engine.ladder import helps
+from slipstream.engine.preflight import check_context, check_files, check_memory
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
@@ -168,3 +169,23 @@ def test_memory_of_gpus_counts_unless_it_is_the_main_memory(demo: Path) -> None:
 
 def test_unknown_memory_refuses_nothing(demo: Path) -> None:
     check_memory(LaunchConfig(demo, 4096), Memory(0, 0))
+
+
+def test_a_context_larger_than_all_memory_is_refused_with_numbers(demo: Path) -> None:
+    header, little = read_model(demo), Memory(total=60 << 20, free=60 << 20)
+    with pytest.raises(SlipstreamError) as refused:
+        check_context(LaunchConfig(demo, 4096), header, little)
+    assert refused.value.code == "not_enough_memory"
+    assert "With 4,096 tokens of context" in refused.value.message
+    assert helps(refused.value.code, LaunchConfig(demo, 4096), LaunchConfig(demo, 1024))
+    check_context(LaunchConfig(demo, 1024), header, little)
+
+
+def test_a_context_has_room_on_a_card_of_its_own(demo: Path) -> None:
+    card = Device("CUDA0", "Card", "CUDA", 1 << 30, 1 << 30, unified=False)
+    check_context(LaunchConfig(demo, 4096), read_model(demo), SMALL, [card])
+
+
+def test_a_drafter_that_cannot_be_read_is_left_to_the_engine(demo: Path, tmp_path: Path) -> None:
+    gone = SpecConfig(DrafterKind.DFLASH, tmp_path / "gone.gguf", 3)
+    check_context(LaunchConfig(demo, 4096, gone), read_model(demo), Memory(1 << 40, 1 << 40))

@@ -1,7 +1,7 @@
 """This computer as an engine sees it: what can hold a model, and how a model would lie there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipstream.cancel import CancelToken
 from slipstream.engine.answers import Hardware
@@ -20,6 +20,9 @@ from slipstream.weights.header import Header
 
 CPU_BATCH = 512
 """Tokens per batch on a CPU: the engine gives up a prompt only between two batches."""
+
+_OTHER_COMPUTERS = "RPC"
+_BESIDE_A_CARD = "It is left out, because there is a card with memory of its own."
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,14 @@ class Survey:
 
     def computer(self) -> Computer:
         """What can be planned with, and what launches on it have taught."""
-        usable = tuple(device for device in self.devices if device.usable)
+        # The engine gives the first layers to devices of other computers.
+        usable = sorted(
+            (device for device in self.devices if device.usable),
+            key=lambda device: device.backend != _OTHER_COMPUTERS,
+        )
         backends = {HOST, *(device.backend for device in usable)}
         margins = {backend: truth.margin(backend) for backend in backends}
-        return Computer(self.memory, usable, margins)
+        return Computer(self.memory, tuple(usable), margins)
 
 
 def survey(engines: Sequence[EngineSpec]) -> Survey:
@@ -63,8 +70,22 @@ def survey(engines: Sequence[EngineSpec]) -> Survey:
         asked.append((engine, hardware))
     memory, drivers = read_memory(), read_drivers()
     listed = [device for _, hardware in asked for device in hardware.devices]
-    devices = merge(listed, drivers.devices, memory)
+    devices = _left_out(merge(listed, drivers.devices, memory))
     return Survey(memory, devices, tuple(asked), (*problems, *drivers.problems))
+
+
+def _left_out(devices: Sequence[Device]) -> tuple[Device, ...]:
+    """Mark what llama.cpp leaves out by itself (``llama_prepare_model_devices``)."""
+    has_card = any(
+        device.usable and not device.unified and device.backend != _OTHER_COMPUTERS
+        for device in devices
+    )
+    return tuple(
+        replace(device, usable=False, note=_BESIDE_A_CARD)
+        if has_card and device.usable and device.unified
+        else device
+        for device in devices
+    )
 
 
 def measured_by(engine: EngineSpec, here: Survey, cancel: CancelToken) -> Measure:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slipstream.drafters.kinds import PLAIN, SpecConfig
+from slipstream.planning.parts import Setup
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,15 @@ class LaunchConfig:
     projector: Path | None = None
     chat_template: str | None = None
     reasoning: str = "auto"
+
+    @property
+    def setup(self) -> Setup:
+        """What planning has to know of it."""
+        return Setup(
+            context=self.context,
+            spec=self.spec,
+            slots=self.slots,
+            kv_type=self.kv_type,
+            batch=self.batch or Setup.batch,
+            micro_batch=self.micro_batch or Setup.micro_batch,
+        )

@@ -1,5 +1,6 @@
 """What can be known before an engine starts: wrong files, and too little memory."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from slipstream.errors import Fact, SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.paths import is_text, printable
+from slipstream.planning.formula import predict
+from slipstream.planning.model import Model, model_of
 from slipstream.weights.header import Header
-from slipstream.weights.shards import shards, size_of
-from slipstream.words import size
+from slipstream.weights.shards import read_model, shards, size_of
+from slipstream.words import count, size
 
 _DRAFTER_ACTION = "Open the model it belongs to; the drafter is then used automatically."
 _DRAFTERS = {
@@ -88,6 +91,40 @@ def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device]
         },
         action="Choose a smaller quantization or a smaller model.",
     )
+
+
+def check_context(
+    config: LaunchConfig, target: Header, memory: Memory, devices: Sequence[Device] = ()
+) -> None:
+    """Refuse a launch whose context makes it larger than all memory there is.
+
+    Args:
+        config: what would run.
+        target: the model's header.
+        memory: main memory; 0 in all means unknown and refuses nothing.
+        devices: what else can hold a model.
+
+    Raises: SlipstreamError ``not_enough_memory``.
+    """
+    needed = predict(model_of(target), config.setup, drafter=_drafter(config)).total
+    total = memory.total + sum(device.total for device in devices if not device.unified)
+    if memory.total == 0 or needed <= total:
+        return
+    raise SlipstreamError(
+        "not_enough_memory",
+        f"With {count(config.context)} tokens of context {config.model.name} needs about"
+        f" {size(needed)} of memory, and this computer has {size(total)} in all.",
+        facts={"path": str(config.model), "needed": needed, "total": total},
+        action="Choose less context, or a smaller quantization.",
+    )
+
+
+def _drafter(config: LaunchConfig) -> Model | None:
+    """The drafter's file; None also if it cannot be read, which the engine will tell."""
+    if config.spec.drafter is not None:
+        with contextlib.suppress(SlipstreamError):
+            return model_of(read_model(config.spec.drafter))
+    return None
 
 
 def _refuse_unusable_name(path: Path) -> None:

@@ -27,13 +27,14 @@ from slipstream.engine.ladder import helps, rungs_below
 from slipstream.engine.metrics import SpecCounters
 from slipstream.engine.numbers import Numbers
 from slipstream.engine.outcome import keep_outcome
-from slipstream.engine.preflight import check_files, check_memory
+from slipstream.engine.preflight import check_context, check_files, check_memory
 from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.spec import Choice, EngineSpec, chosen, read_hardware
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import read_memory
+from slipstream.planning.computer import Computer
 from slipstream.weights.header import Header
 from slipstream.weights.names import display_name
 from slipstream.weights.shards import read_model
@@ -99,14 +100,15 @@ class Session:
         check_memory(config, memory, devices)
         cancel.raise_if_cancelled()
         self.stop()
-        start = partial(self._start, choice.engine, devices, cancel)
+        start = partial(self._start, choice.engine, header, devices, cancel)
         try:
             running, fallback = yield from self._climb_down(start, replace(config, spec=spec))
         except BaseException:
             self.stop()
             raise
         if self._process and self._process.log:
-            keep_outcome(choice.engine, running, header, devices, self._process.log.memory)
+            computer = Computer(memory, tuple(devices))
+            keep_outcome(choice.engine, running, header, computer, self._process.log.memory)
         self.loaded = Loaded(
             request=request,
             name=display_name(request.model, header),
@@ -184,12 +186,15 @@ class Session:
     def _start(
         self,
         engine: EngineSpec,
+        target: Header,
         devices: Sequence[Device],
         cancel: CancelToken,
         config: LaunchConfig,
     ) -> Iterator[StateChanged]:
         """Start one launch and, with a drafter, see that it drafts."""
-        check_memory(config, read_memory(), devices)
+        memory = read_memory()
+        check_memory(config, memory, devices)
+        check_context(config, target, memory, devices)
         cancel.raise_if_cancelled()
         process = self._process = EngineProcess(engine, config)
         yield from process.start(cancel)

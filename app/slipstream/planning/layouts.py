@@ -119,19 +119,34 @@ class Layouts:
         drafter = launch.drafter.header.path if launch.drafter else None
         key = (launch.shape, drafter, launch.setup, on_devices)
         if key not in self._answers:
-            self._answers[key] = self._ask(self.measure, launch, None if on_devices else 0)
+            self._answers[key] = self._ask(self.measure, launch, where)
         return self._answers[key]
 
     def _ask(
-        self, measure: Measure, launch: Launch, gpu_layers: int | None
+        self, measure: Measure, launch: Launch, where: Offload
     ) -> tuple[Launch, Breakdown] | None:
         drafter = launch.drafter.header if launch.drafter else None
+        gpu_layers = None if where.count else 0
         try:
             answer = measure(launch.target.header, launch.setup, drafter, gpu_layers)
+            _refuse_without_devices(answer, where)
         except SlipstreamError as problem:
             self.problems[launch.shape] = problem
             return None
         return launch, answer
+
+
+def _refuse_without_devices(answer: Breakdown, where: Offload) -> None:
+    """Raises: SlipstreamError ``device_gone``, if the engine did not find a device."""
+    gone = [id_ for id_, count in where.layers.items() if count and id_ not in answer.target]
+    if gone:
+        raise SlipstreamError(
+            "device_gone",
+            f"The engine does not find {' and '.join(gone)} any more, so the numbers are"
+            " estimated.",
+            facts={"devices": ", ".join(gone)},
+            action="Plan again.",
+        )
 
 
 def _with_head_apart(said: Breakdown, assumed: Breakdown) -> Breakdown:

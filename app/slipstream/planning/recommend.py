@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slipstream.planning.placement import Fit
+from slipstream.weights.names import quantization
 
 QUICK_ANYWHERE = 4 << 30
 """Bytes of weights that an ordinary processor reads about ten times a second."""
@@ -55,7 +56,8 @@ def recommend(options: Sequence[Option]) -> int | None:
 
 def bits(label: str) -> int | None:
     """Bits per weight that a label names: 4 of "Q4_K_M"; None if it names none."""
-    found = _BITS.search(label.removeprefix("i1-"))
+    known = quantization(label)  # numbers in a file's own name are no bits
+    found = _BITS.search(known.removeprefix("i1-")) if known else None
     return int(found[0]) if found else None
 
 
