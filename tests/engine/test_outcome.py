@@ -1,4 +1,4 @@
-"""What a launch took is recorded if something predicted it."""
+"""What a launch took is recorded beside what was predicted."""
 
 from pathlib import Path
 
@@ -8,6 +8,8 @@ from slipstream.engine.config import LaunchConfig
 from slipstream.engine.outcome import keep_outcome
 from slipstream.engine.spec import EngineSpec
 from slipstream.machine.devices import Device
+from slipstream.machine.memory import Memory
+from slipstream.planning.computer import Computer
 from slipstream.planning.truth import recent
 from slipstream.weights.header import Header
 from slipstream.weights.shards import read_model
@@ -18,6 +20,7 @@ LOG = (
     "llama_context: constructing llama_context",
     "llama_kv_cache:        CPU KV buffer size =    23.00 MiB",
 )
+HERE = Computer(Memory(8 << 30, 8 << 30))
 CARD = Device("CUDA0", "Card", "CUDA", 8 << 30, 8 << 30, unified=False)
 
 
@@ -29,21 +32,23 @@ def target(demo: Path) -> Header:
 def test_a_launch_in_main_memory_is_compared_with_the_formula(
     embedded: EngineSpec, target: Header
 ) -> None:
-    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, [], LOG)
+    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, HERE, LOG)
     (kept,) = recent(9)
     assert kept.predicted.method == "formula"
     assert kept.build == embedded.build
 
 
-def test_where_the_engine_chose_the_layers_only_a_dry_run_predicts(
+def test_where_there_is_a_card_the_formula_expects_the_model_on_it(
     embedded: EngineSpec, target: Header
 ) -> None:
-    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, [CARD], LOG)
-    assert recent(9) == ()
+    computer = Computer(HERE.memory, (CARD,))
+    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, computer, LOG)
+    (kept,) = recent(9)
+    assert kept.predicted.breakdown.target["CUDA0"].weights > (15 << 20)
 
 
 def test_an_engine_that_tells_nothing_leaves_no_record(
     embedded: EngineSpec, target: Header
 ) -> None:
-    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, [], ["hello"])
+    keep_outcome(embedded, LaunchConfig(target.path, 1024), target, HERE, ["hello"])
     assert recent(9) == ()
