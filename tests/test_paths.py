@@ -14,6 +14,7 @@ FOLDERS: list[Callable[[], Path]] = [
     paths.settings_file,
     paths.window_file,
     paths.chats_file,
+    paths.predictions_file,
     paths.cache_folder,
     paths.log_folder,
 ]

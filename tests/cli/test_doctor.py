@@ -5,21 +5,69 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from command_line import Ended
-from slipstream.cli.doctor import _general_problems, examine, to_json
+from slipstream import paths
+from slipstream.cli.doctor import Report, _general_problems, _show, examine, to_json
 from slipstream.engine.answers import Hardware
+from slipstream.engine.computer import Survey
 from slipstream.engine.spec import learn
+from slipstream.machine.cpu import Cpu
+from slipstream.machine.devices import Device, Holder
 from slipstream.machine.memory import Memory
+from slipstream.planning.parts import HOST, Breakdown, Share
+from slipstream.planning.truth import Outcome, Prediction, record
 
 
 @pytest.fixture
 def home(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SLIPSTREAM_HOME", environment["SLIPSTREAM_HOME"])
     return Path(environment["SLIPSTREAM_HOME"])
+
+
+def headings(text: str) -> list[str]:
+    """The words that lines begin with, at the left edge."""
+    lines = text.splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.startswith(" ")]
+
+
+CARD = Device(
+    "CUDA0",
+    "NVIDIA GeForce RTX 4090",
+    "CUDA",
+    total=24 << 30,
+    free=20 << 30,
+    unified=False,
+    note="The driver says that less is free than the engine does.",
+    holders=tuple(Holder(f"game{number}", number, 10**9) for number in range(5)),
+    pci="0000:01:00.0",
+)
+GRAPHICS = Device(
+    "card1", "Radeon 780M", "amdgpu", 16 << 30, 8 << 30, unified=True, usable=False,
+    note="No engine here can use it.",
+)  # fmt: skip
+
+
+def outcome(**changes: Any) -> Outcome:
+    """A launch that took 20 MB more than was predicted."""
+    usual: dict[str, Any] = {
+        "model": "Qwen3.6-27B",
+        "quantization": "Q4_K_M",
+        "engine": "embedded",
+        "build": "1",
+        "backends": {HOST: "CPU"},
+        "context": 16_384,
+        "kv_type": "f16",
+        "spec": "mtp",
+        "draft_tokens": 3,
+        "predicted": Prediction(Breakdown({HOST: Share(16 * 10**9)}), "dry-run"),
+        "loaded": Breakdown({HOST: Share(16 * 10**9, 10**7)}, {HOST: Share(10**7)}),
+    }
+    return Outcome(**{**usual, **changes})
 
 
 def test_the_document_tells_about_this_computer(
@@ -29,7 +77,10 @@ def test_the_document_tells_about_this_computer(
     ended = slipstream("doctor", "--json")
     assert ended.code == 0
     document = ended.document
-    assert {"os", "cpu", "ram", "devices", "engines", "problems"} <= set(document)
+    contract = {"os", "cpu", "ram", "devices", "engines", "problems"}
+    assert set(document) == contract | {"predictions"}
+    assert document["cpu"].keys() >= {"name", "cores", "features"}
+    assert document["predictions"] == []
     assert 1 <= document["cpu"]["cores"] <= (psutil.cpu_count() or 1)
     assert 0 < document["ram"]["free"] <= document["ram"]["total"]
     assert document["ram"]["total"] <= psutil.virtual_memory().total
@@ -43,8 +94,7 @@ def test_the_document_tells_about_this_computer(
 def test_people_read_it_as_a_table(verb: Callable[..., Ended]) -> None:
     ended = verb("doctor")
     assert ended.code == 0
-    words = [line.split()[0] for line in ended.out.splitlines() if line.strip()]
-    assert words[:3] == ["System", "Processor", "Memory"]
+    assert headings(ended.out)[:4] == ["System", "Processor", "Memory", "GPU"]
     assert "xllamacpp" in ended.out
     assert "{" not in ended.out
 
@@ -71,6 +121,72 @@ def test_no_usable_engine_and_little_memory_are_problems(home: Path, tmp_path: P
     assert _general_problems([learn("embedded")], Memory(8 * 2**30, 4 * 2**30)) == []
 
 
+def test_every_device_is_one_row_with_what_is_to_be_known_of_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = Survey(Memory(64 << 30, 32 << 30), (CARD, GRAPHICS), ())
+    report = Report("Linux", Cpu("A processor", 8, 16), here, (), ())
+    devices = json.loads(json.dumps(to_json(report)))["devices"]
+    assert [device["id"] for device in devices] == ["CUDA0", "card1"]
+    contract = {"id", "name", "backend", "total", "free", "unified"}
+    assert devices[0].keys() >= contract | {"usable", "note", "holders"}
+    assert devices[0]["holders"][0] == {"name": "game0", "pid": 0, "bytes": 10**9}
+    _show(report)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[:9] == [
+        "System Linux",
+        "Processor A processor, 8 cores",
+        "Memory 34.4 GB free of 68.7 GB",
+        "CUDA0 NVIDIA GeForce RTX 4090, 21.5 GB free of 25.8 GB",
+        "The driver says that less is free than the engine does.",
+        *(f"game{number} holds 1.0 GB" for number in range(3)),
+        "card1 Radeon 780M, 8.6 GB free of 17.2 GB, shares main memory",
+    ]
+    assert "No engine here can use it." in lines
+    assert "GPU none" not in lines
+
+
+def test_predictions_are_shown_beside_what_was_taken_the_newest_first(
+    verb: Callable[..., Ended], home: Path
+) -> None:
+    record(outcome(model="Older"))
+    formula = Prediction(Breakdown({HOST: Share(15 * 10**9)}), "formula")
+    record(outcome(predicted=formula, spec=None))
+    newest, older = verb("doctor", "--json").document["predictions"]
+    assert older["model"] == "Older"
+    assert {key: newest[key] for key in newest if key != "time"} == {
+        "model": "Qwen3.6-27B",
+        "quant": "Q4_K_M",
+        "engine": "embedded",
+        "context": 16_384,
+        "spec": None,
+        "method": "formula",
+        "predicted": 15 * 10**9,
+        "loaded": 16_020_000_000,
+    }
+    text = " ".join(verb("doctor").out.split())
+    assert (
+        "Memory Qwen3.6-27B Q4_K_M: 15.0 GB predicted by formula, 16.0 GB taken "
+        "Older Q4_K_M: 16.0 GB predicted by the engine, 16.0 GB taken"
+    ) in text
+
+
+def test_only_the_last_predictions_are_shown(verb: Callable[..., Ended], home: Path) -> None:
+    for number in range(9):
+        record(outcome(model=f"model {number}"))
+    shown = verb("doctor", "--json").document["predictions"]
+    assert [one["model"] for one in shown] == [f"model {number}" for number in (8, 7, 6, 5, 4)]
+
+
+def test_a_damaged_record_of_predictions_is_no_obstacle(
+    verb: Callable[..., Ended], home: Path
+) -> None:
+    record(outcome())
+    with paths.predictions_file().open("ab") as file:
+        file.write(b'\n{"model": 3}\n\xff[[[')
+    assert len(verb("doctor", "--json").document["predictions"]) == 1
+
+
 def test_unknown_memory_is_not_little_memory(home: Path) -> None:
     assert _general_problems([learn("embedded")], Memory(0, 0)) == []
 
@@ -78,7 +194,8 @@ def test_unknown_memory_is_not_little_memory(home: Path) -> None:
 def test_the_document_can_be_printed_whatever_was_found(home: Path, tmp_path: Path) -> None:
     report = examine()
     broken = learn("llama-server", tmp_path / "nothing")
-    report = replace(report, engines=(*report.engines, (broken, Hardware())))
+    here = replace(report.here, engines=(*report.here.engines, (broken, Hardware())))
+    report = replace(report, here=here)
     assert json.loads(json.dumps(to_json(report)))["engines"][-1]["ok"] is False
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gguf_files import write_dflash, write_projector, write_target
-from slipstream.hub.folders import models_in
+from slipstream.hub.folders import files_in, models_in
 
 
 def test_models_are_found_in_folders_below_by_name(tmp_path: Path) -> None:
@@ -38,3 +38,12 @@ def test_a_folder_that_leads_back_to_itself_ends(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     assert list(models_in(tmp_path / "gone")) == []
+
+
+def test_files_of_every_kind_can_be_asked_for(tmp_path: Path) -> None:
+    drafter = write_dflash(tmp_path / "a.gguf")
+    damaged = tmp_path / "b.gguf"
+    damaged.write_text("not a model")
+    first = write_target(tmp_path / "c-00001-of-00002.gguf")
+    write_target(tmp_path / "c-00002-of-00002.gguf")
+    assert list(files_in(tmp_path)) == [drafter, damaged, first]

@@ -15,7 +15,7 @@ from gguf_files import (
     write_target,
 )
 from slipstream.errors import SlipstreamError
-from slipstream.hub.reference import hub_cache, resolve
+from slipstream.hub.reference import hub_cache, resolve, resolve_all
 from slipstream.weights.shards import read_model
 
 
@@ -168,3 +168,58 @@ def test_the_cache_is_where_hugging_face_s_tools_keep_it(
     assert hub_cache() == tmp_path / "home" / "hub"
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
     assert hub_cache() == tmp_path / "cache"
+
+
+def test_a_folder_may_mean_all_that_is_in_it(tmp_path: Path) -> None:
+    shards = [write_target(tmp_path / f"B-0000{number}-of-00002.gguf") for number in (1, 2)]
+    deep = write_target(tmp_path / "owner" / "model" / "Q8_0" / "A.gguf")
+    drafter = write_dflash(tmp_path / "a-drafter.gguf")
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_text("I am a text")
+    (tmp_path / "notes.txt").write_text("notes")
+    assert resolve_all(str(tmp_path)) == (shards[0], drafter, damaged, deep)
+
+
+def test_an_empty_folder_means_nothing(tmp_path: Path) -> None:
+    assert resolve_all(str(tmp_path)) == ()
+
+
+def test_a_file_and_a_demo_mean_themselves(tmp_path: Path) -> None:
+    second = write_target(tmp_path / "M-00002-of-00002.gguf")
+    first = write_target(tmp_path / "M-00001-of-00002.gguf")
+    assert resolve_all(str(second)) == (first,)
+    assert resolve_all("demo") == (DEMO,)
+
+
+def test_a_demo_is_a_demo_even_where_a_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "demo").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert resolve_all("demo") == (DEMO,)
+    assert resolve_all("./demo") == ()
+
+
+def test_a_repository_in_the_cache_may_mean_all_its_quantizations(cache: Path) -> None:
+    small = write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
+    large = write_target(snapshot(cache) / "Q8_0" / "Test-Q8_0.gguf")
+    write_target(snapshot(cache, "old", main=False) / "Test-Q2_K.gguf")
+    assert resolve_all("owner/Test-GGUF") == (small, large)
+    assert resolve_all("owner/Test-GGUF:Q8_0") == (large,)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "not_found"),
+        ("nothing", "not_found"),
+        ("no/such.gguf", "not_found"),
+        ("owner/Other-GGUF", "not_downloaded"),
+        ("owner/Test-GGUF:Q2_K", "not_downloaded"),
+    ],
+)
+def test_all_of_what_is_nowhere(text: str, code: str, cache: Path) -> None:
+    write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
+    with pytest.raises(SlipstreamError) as caught:
+        resolve_all(text)
+    assert caught.value.code == code

@@ -162,7 +162,8 @@ def _machine_table(report: Report) -> Table:
     table = _table()
     table.add_row("System", output.plain(report.os))
     table.add_row("Processor", output.plain(f"{report.cpu.name}, {report.cpu.cores} cores"))
-    table.add_row("", output.plain(", ".join(report.cpu.features)))
+    if report.cpu.features:
+        table.add_row("", output.plain(", ".join(report.cpu.features)))
     table.add_row("Memory", _free_of(report.here.memory.free, report.here.memory.total))
     for device in report.here.devices:
         for name, text in _device_rows(device):

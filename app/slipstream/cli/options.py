@@ -24,6 +24,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", re.IGNORECASE)
 _LARGEST_SIZE = 2**60
+_SMALLEST_WITHOUT_UNIT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -88,4 +89,7 @@ def _size(text: str, option: str) -> int:
     factor = {**_UNITS, **_BINARY}.get(unit)
     if match is None or factor is None:
         raise typer.BadParameter(f"{option}: {text!r} is not a size; write it like 24GiB.")
-    return min(round(float(match[1]) * factor), _LARGEST_SIZE)
+    size = round(float(match[1]) * factor)
+    if not unit and 0 < size < _SMALLEST_WITHOUT_UNIT:
+        raise typer.BadParameter(f"{option}: {text} would be bytes; write it like {text}GiB.")
+    return min(size, _LARGEST_SIZE)

@@ -22,8 +22,8 @@ from slipstream.cli.options import (
 from slipstream.drafters.choose import choose
 from slipstream.drafters.kinds import SpecChoice
 from slipstream.engine.computer import batch_for, measured_by, survey
-from slipstream.engine.embedded_values import KV_TYPES
-from slipstream.engine.spec import chosen
+from slipstream.engine.embedded_values import KV_TYPES, SPEC_TYPES
+from slipstream.engine.spec import wanted
 from slipstream.errors import SlipstreamError
 from slipstream.hub.reference import resolve_all
 from slipstream.machine.devices import Device
@@ -89,12 +89,12 @@ def plan(
     """Say what the quantizations of a model need, how they fit, and which to take."""
     if kv not in KV_TYPES:
         raise typer.BadParameter(f"--kv must be one of {', '.join(KV_TYPES)}.")
-    wanted = spec_choice(spec)
+    how = spec_choice(spec)
     memory = None if ram is None else memory_of(ram)
     devices = [device_of(text) for text in device or ()]
     cancel = CancelToken()
     with interrupt.cancels(cancel), output.progress(f"Planning {model} ..."):
-        question = _Question(context, kv, wanted, memory, devices)
+        question = _Question(context, kv, how, memory, devices)
         answer = _answer(model, question, cancel)
     if as_json:
         output.print_json(to_json(model, answer))
@@ -128,21 +128,26 @@ def _answer(model: str, question: _Question, cancel: CancelToken) -> Answer:
     quantizations, unread = local_quantizations(resolve_all(model), cancel)
     if not quantizations:
         raise unread[0] if unread else _no_model(model)
-    choice = chosen()
-    here = survey([choice.engine])
-    computer, measure = here.computer(), measured_by(choice.engine, here, cancel)
-    devices: Sequence[Device] = here.devices
+    choice = wanted()
+    engine = choice.engine
+    here = survey([engine])
+    computer, devices = here.computer(), here.devices
     if question.memory or question.devices:
         computer = Computer(question.memory or here.memory, tuple(question.devices))
         devices = computer.devices
+    # Without an engine it is planned by formula, with any drafter that an engine could run.
+    spec_types = engine.spec_types if engine.ok else tuple(SPEC_TYPES)
+    asked = engine.ok and not question.devices
     wish = Wish(
         context=question.context or choice.context,
         kv_type=question.kv_type,
-        choose=lambda one: choose(one.found, question.spec, choice.engine.spec_types),
+        choose=lambda one: choose(one.found, question.spec, spec_types),
         batch=batch_for(computer.devices),
     )
-    plans = plan_all(quantizations, computer, wish, None if question.devices else measure)
-    return Answer(plans.plans, computer, devices, (*unread, *here.problems, *plans.problems))
+    measure = measured_by(engine, here, cancel) if asked else None
+    plans = plan_all(quantizations, computer, wish, measure)
+    problems = (*unread, *filter(None, [engine.problem]), *here.problems, *plans.problems)
+    return Answer(plans.plans, computer, devices, problems)
 
 
 def _no_model(model: str) -> SlipstreamError:

@@ -92,18 +92,24 @@ class Choice:
     context: int = settings.Settings.default_context
 
 
+def wanted() -> Choice:
+    """What the settings say, whether or not the engine they name can be used."""
+    values = settings.load().settings
+    embedded = values.engine == settings.EMBEDDED
+    path = None if embedded else expanded(Path(values.engine))
+    engine = learn("embedded" if embedded else "llama-server", path)
+    return Choice(engine, values.threads or None, values.default_context)
+
+
 def chosen() -> Choice:
     """What the settings say.
 
     Raises: SlipstreamError, if the engine they name cannot be used.
     """
-    values = settings.load().settings
-    embedded = values.engine == settings.EMBEDDED
-    path = None if embedded else expanded(Path(values.engine))
-    engine = learn("embedded" if embedded else "llama-server", path)
-    if engine.problem is not None:
-        raise engine.problem
-    return Choice(engine, values.threads or None, values.default_context)
+    choice = wanted()
+    if choice.engine.problem is not None:
+        raise choice.engine.problem
+    return choice
 
 
 def learn(kind: EngineKind, path: Path | None = None) -> EngineSpec:

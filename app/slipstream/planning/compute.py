@@ -17,6 +17,7 @@ _INDEX_SORTING = 2
 """And it sorts all of the context, in as much room again."""
 _OF_PAIRS = 5
 """Masks that attention needs without flash attention, converted and unconverted."""
+_STATE_SPACE = ("mamba2", "nemotron_h")
 _OF_HEAD = 10
 """Hidden states that an MTP head needs beside a long mask."""
 PIPELINE_COPIES = 4
@@ -75,7 +76,10 @@ def mask(shape: Architecture, setup: Setup) -> int:
 
 def _working(shape: Architecture, setup: Setup) -> int:
     """Bytes at the widest moment of the blocks, without the mask."""
-    return _columns(shape) * setup.micro_batch * _VALUE_BYTES
+    state = 0
+    if shape.name.startswith(_STATE_SPACE):  # one state in full
+        state = max((layer.state for layer in shape.layers), default=0)
+    return (_columns(shape) * setup.micro_batch + state) * _VALUE_BYTES
 
 
 def _columns(shape: Architecture) -> int:
@@ -100,6 +104,8 @@ def _of_experts(shape: Architecture) -> int:
 
 
 def _of_recurrent(shape: Architecture) -> int:
+    if shape.name.startswith(_STATE_SPACE):
+        return round(5.4 * shape.recurrent_width + 3.3 * shape.hidden + 6 * shape.recurrent_groups)
     if shape.name.startswith(("mamba", "granite")):
         return shape.recurrent_width * 33 // 4
     if shape.name.startswith(("rwkv", "arwkv")):

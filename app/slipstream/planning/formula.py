@@ -20,6 +20,11 @@ _READS_ALONG = frozenset(
 """Kinds that make a recurrent target keep a state per draft token."""
 _TIED_TWICE = frozenset({"gemma3n", "gemma4"})
 """Their output is made before the token embeddings, so that tied ones lie in memory twice."""
+_REPACKED = frozenset({"IQ4_NL", "Q4_0", "Q4_K"})
+"""Types that are repacked for processors with AVX2 (``ggml/src/ggml-cpu/repack.cpp``): an output
+in one of them is a copy of tied token embeddings, which are not repacked."""
+_NEVER_FLASH = frozenset({"grok"})
+"""They never run with flash attention (``llama_init_from_model``)."""
 _SHARES_CONTEXT = "gemma4-assistant"
 """A drafter that looks into the target's KV cache and has none of its own."""
 _SPLIT_AT_ATTENTION = frozenset({"lfm2", "lfm2moe"})
@@ -68,7 +73,11 @@ def _weights(model: Model, places: Sequence[str], offload: Offload) -> Iterator[
         yield places[block], sizes.blocks[block] - experts
         yield HOST, experts
     yield places[-1], sizes.output
-    twice = places[-1] != HOST or model.architecture.name in _TIED_TWICE
+    twice = (
+        places[-1] != HOST
+        or model.architecture.name in _TIED_TWICE
+        or sizes.embedding_type in _REPACKED
+    )
     yield places[-1], sizes.embedding if sizes.tied and twice else 0
 
 
@@ -99,8 +108,10 @@ def _compute(
 
 
 def _loses_flash_attention(model: Model, places: Sequence[str]) -> bool:
-    """Whether the engine finds attention on another device than its block, and gives it up."""
+    """Whether attention cannot be flash attention, or the engine finds it on another device."""
     shape, on_host = model.architecture, places.count(HOST)
+    if shape.name in _NEVER_FLASH:
+        return any(layer.key for layer in shape.layers)
     split = 0 < on_host <= len(shape.layers)
     return split and shape.name in _SPLIT_AT_ATTENTION and shape.layers[on_host - 1].key > 0
 

@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Plans:
-    """The plans, of each model the smallest first, and why an engine could not answer."""
+    """The plans, of each model the smallest first, and what went wrong with others."""
 
     plans: tuple[Plan, ...]
     problems: tuple[SlipstreamError, ...] = ()
@@ -84,16 +84,24 @@ def plan(
         wish: what is to be run.
         measure: an engine that lays models out on this computer; None takes the formula.
 
-    Raises: SlipstreamError, if a drafter's file cannot be read; Cancelled.
+    Raises: SlipstreamError, if none can be planned, as when the drafter that is wished for is not
+        there; Cancelled.
     """
     layouts = Layouts(measure)
     models: dict[str, list[Plan]] = {}
+    unplanned: dict[str, SlipstreamError] = {}
     for quantization in quantizations:
-        planned = _plan(quantization, computer, wish, layouts)
-        models.setdefault(quantization.shape, []).append(planned)
+        try:
+            planned = _plan(quantization, computer, wish, layouts)
+        except SlipstreamError as problem:
+            unplanned[quantization.shape] = problem
+        else:
+            models.setdefault(quantization.shape, []).append(planned)
+    if unplanned and not models:
+        raise next(iter(unplanned.values()))
     return Plans(
         tuple(one for plans in models.values() for one in _recommended(plans)),
-        tuple(layouts.problems.values()),
+        (*unplanned.values(), *layouts.problems.values()),
     )
 
 

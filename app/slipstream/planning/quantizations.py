@@ -53,7 +53,7 @@ def local_quantizations(
     Raises: Cancelled.
     """
     read, problems = [], []
-    known: dict[tuple[str, Path], tuple[Found, Header | None]] = {}
+    projectors: dict[Path, Header | None] = {}
     for path in paths:
         cancel.raise_if_cancelled()
         try:
@@ -64,13 +64,19 @@ def local_quantizations(
         except SlipstreamError as problem:
             problems.append(problem)
             continue
-        shape = shape_key(header)
-        # All quantizations of a model in one folder have the same drafters and projector.
-        key = (shape, path.parent)
-        if key not in known:
-            known[key] = find_drafters(header, cancel), next(_projectors(path), None)
-        label = quantization_of(header) or path.stem
-        read.append(Quantization(label, header, model, shape, shards(path), *known[key]))
+        if path.parent not in projectors:
+            projectors[path.parent] = next(_projectors(path), None)
+        read.append(
+            Quantization(
+                label=quantization_of(header) or path.stem,
+                header=header,
+                model=model,
+                shape=shape_key(header),
+                files=shards(path),
+                found=find_drafters(header, cancel),
+                projector=projectors[path.parent],
+            )
+        )
     return tuple(read), tuple(problems)
 
 

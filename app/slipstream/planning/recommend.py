@@ -67,8 +67,13 @@ def loses_quality(label: str) -> bool:
     return named is not None and named < _FEWEST_BITS
 
 
+def is_good(label: str) -> bool:
+    """Whether it is one of those that lose little."""
+    return _GOOD.fullmatch(label) is not None
+
+
 def _good_ones(options: Sequence[Option]) -> set[int]:
-    good = {index for index, option in enumerate(options) if _GOOD.fullmatch(option.label)}
+    good = {index for index, option in enumerate(options) if is_good(option.label)}
     return good or {i for i, option in enumerate(options) if not loses_quality(option.label)}
 
 

@@ -3,7 +3,7 @@
 from slipstream.planning.computer import Computer
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan
-from slipstream.planning.recommend import QUICK_ANYWHERE, loses_quality
+from slipstream.planning.recommend import QUICK_ANYWHERE, is_good, loses_quality
 from slipstream.words import count, size
 
 
@@ -24,7 +24,9 @@ def _recommendation(plan: Plan) -> str:
         return "The best that the GPU holds as a whole."
     if plan.placement.need.weights <= QUICK_ANYWHERE:
         return "Good, and quick on any processor."
-    return "The smallest good one, and so the quickest from main memory."
+    if is_good(plan.quantization.label):
+        return "The smallest good one, and so the quickest from main memory."
+    return "The best choice of those that fit."
 
 
 def _on_gpu(plan: Plan, computer: Computer) -> str:

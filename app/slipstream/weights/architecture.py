@@ -26,6 +26,7 @@ class Architecture:
         experts, experts_used: of a block; 0 without experts.
         expert_width: width of one expert.
         recurrent_width: width inside a recurrent block; 0 without.
+        recurrent_groups: values of all groups of a recurrent block's state; 0 without.
         index_width: width of the heads that sparse attention searches with; 0 without.
         layer_inputs: width of what every layer gets of each token beside the hidden state.
         vocabulary: tokens.
@@ -45,6 +46,7 @@ class Architecture:
     experts_used: int
     expert_width: int
     recurrent_width: int
+    recurrent_groups: int
     index_width: int
     layer_inputs: int
     vocabulary: int
@@ -76,6 +78,7 @@ def architecture_of(header: Header) -> Architecture:
         experts_used=number("expert_used_count") or 0,
         expert_width=expert_width or (max(shape.feed_forward, default=0) if experts else 0),
         recurrent_width=number("ssm.inner_size") or 0,
+        recurrent_groups=(number("ssm.group_count") or 0) * (number("ssm.state_size") or 0),
         index_width=index * (number("attention.indexer.key_length") or 0),
         layer_inputs=(number("embedding_length_per_layer_input") or 0) * shape.trunk,
         vocabulary=max(0, header.token_count),

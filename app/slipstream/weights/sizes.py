@@ -32,6 +32,7 @@ class TensorBytes:
         output: what follows the last block.
         embedding: the table of token embeddings, a part of ``looked_up``.
         tied: the token embeddings serve as the output as well.
+        embedding_type: name of their element type.
     """
 
     looked_up: int
@@ -40,6 +41,7 @@ class TensorBytes:
     output: int
     embedding: int
     tied: bool
+    embedding_type: str
 
     @property
     def total(self) -> int:
@@ -75,4 +77,5 @@ def tensor_bytes(header: Header) -> TensorBytes:
         output=output,
         embedding=embedding.bytes if embedding else 0,
         tied=embedding is not None and "output.weight" not in header.by_name,
+        embedding_type=embedding.type if embedding else "",
     )
