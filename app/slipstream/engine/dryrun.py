@@ -37,6 +37,9 @@ SECONDS = 10.0
 _LOOK = 0.01
 """Seconds between two looks at what it has printed."""
 _DRY_RUN = "--dry-run"
+_HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""The engine really clears recurrent states when it lays them out: 600 MB of Qwen3.6 27B with MTP
+took 1.0 s in small pages and 0.5 s in huge ones. Other systems than Linux ignore it."""
 
 _ANSWERS = Keep("dryruns.json", 400)
 _one_at_a_time = threading.Lock()
@@ -176,7 +179,8 @@ def _run(command: Sequence[str], cancel: CancelToken) -> tuple[LogTail, int | No
 
     Returns: its log, and how it ended; None if it had to be ended.
     """
-    child = Child(command, child_environment(secrets.token_urlsafe()))
+    environment = child_environment(secrets.token_urlsafe()) | _HUGE_PAGES
+    child = Child(command, environment)
     log = LogTail(child.output)
     deadline = time.monotonic() + SECONDS
     status = None

@@ -11,14 +11,10 @@ before it reads any weight; with status 1 when the model cannot be laid out.
 
 import os
 import signal
-import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from typing import Any
-
-from slipstream.engine.environment import own_python
-from slipstream.engine.guardian import EXIT_COMMAND
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, cast
 
 _MIB = 1 << 20
 _DRY_RUN = "--dry-run"
@@ -44,21 +40,59 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _dry_run(argv: Sequence[str]) -> int:
-    """Run another of us, and end it when it has printed the projection.
+    """Run the engine in a process of its own, and end it when it has printed the projection.
 
     The bindings hold Python's lock as long as they load, so nothing in that process could end it.
     """
-    asked_for = ["--verbosity", "4", "--fit", "on"]
-    command = [*own_python(), "-m", "slipstream.engine.embedded", *argv, *asked_for]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as engine:
-        assert engine.stdout
-        for line in engine.stdout:
+    output, end = _start([*argv, "--verbosity", "4", "--fit", "on"])
+    status = 1
+    with output:
+        for line in output:
             sys.stderr.buffer.write(line)
             if _LAID_OUT in line or _NOT_LAID_OUT in line:
-                engine.kill()
-                sys.stderr.buffer.flush()
-                return 0 if _LAID_OUT in line else 1
-    return 1
+                status = 0 if _LAID_OUT in line else 1
+                break
+    end()
+    sys.stderr.buffer.flush()
+    return status
+
+
+if sys.platform == "win32":
+
+    def _start(argv: Sequence[str]) -> tuple[BinaryIO, Callable[[], None]]:
+        """The output of an engine, and what ends it."""
+        import subprocess
+
+        from slipstream.engine.environment import own_python
+
+        engine = subprocess.Popen(
+            [*own_python(), "-m", "slipstream.engine.embedded", *argv],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        return cast(BinaryIO, engine.stdout), engine.kill
+
+else:
+
+    def _start(argv: Sequence[str]) -> tuple[BinaryIO, Callable[[], None]]:
+        """The output of an engine, and what ends it. A fork saves the start of another Python."""
+        reading, writing = os.pipe()
+        engine = os.fork()
+        if engine == 0:
+            os.close(reading)
+            os.dup2(writing, 1)
+            os.dup2(writing, 2)
+            try:
+                os._exit(_serve(argv))
+            finally:
+                os._exit(1)
+        os.close(writing)
+
+        def end() -> None:
+            os.kill(engine, signal.SIGKILL)
+            os.waitpid(engine, 0)
+
+        return os.fdopen(reading, "rb"), end
 
 
 def _print_version() -> int:
@@ -107,6 +141,8 @@ def _serve(argv: Sequence[str]) -> int:
         return 1
     print(f"listening on {server.listening_address}", file=sys.stderr, flush=True)  # noqa: T201
     _wait_until_asked_to_stop(our_input)
+    from slipstream.engine.guardian import EXIT_COMMAND
+
     os.write(to_server, EXIT_COMMAND)
     del server
     return 0
