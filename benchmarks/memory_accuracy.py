@@ -169,7 +169,7 @@ def _split(engine: EngineSpec, header: Header, share: float) -> tuple[Breakdown,
     trained = model.architecture.trained_context or _CONTEXT
     setup = Setup(min(_CONTEXT, trained))
     layers = round(model.layers * share)
-    told = dry_run(engine, header, setup, CancelToken(), gpu_layers=layers, devices=(DEVICE,))
+    told = dry_run(engine, header, setup, CancelToken(), gpu_layers=layers)
     return predict(model, setup, offload=Offload({DEVICE: layers})), told
 
 

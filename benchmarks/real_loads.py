@@ -58,10 +58,11 @@ def told_and_loaded(engine: EngineSpec, launch: Launch) -> tuple[Breakdown, Brea
     """
     setup = Setup(_CONTEXT, launch.spec)
     target = read_model(launch.model)
-    told = dry_run(engine, target, setup, CancelToken())
-    if told.drafter_missing and launch.spec.drafter is not None:
-        drafter = model_of(read_model(launch.spec.drafter))
-        told = replace(told, drafter=predict(model_of(target), setup, drafter=drafter).drafter)
+    drafter = read_model(launch.spec.drafter) if launch.spec.drafter else None
+    told = dry_run(engine, target, setup, CancelToken(), drafter=drafter)
+    if told.drafter_missing and drafter is not None:
+        planned = predict(model_of(target), setup, drafter=model_of(drafter))
+        told = replace(told, drafter=planned.drafter)
     config = LaunchConfig(
         model=launch.model,
         context=setup.context,

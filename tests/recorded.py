@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.errors import SlipstreamError
-from slipstream.planning.parts import HOST, Breakdown, Setup, Share
+from slipstream.planning.parts import HOST, Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
 
 MIB = 1 << 20
@@ -23,16 +23,16 @@ class Recorded:
     """Says again what an engine has said; notes each time it is asked: file and setup."""
 
     answer: Breakdown
-    asked: list[tuple[str, Setup, int | None]] = field(default_factory=list)
+    asked: list[tuple[str, Setup, Offload]] = field(default_factory=list)
 
     def __call__(
         self,
         target: Header,
         setup: Setup,
         drafter: Header | None,  # noqa: ARG002
-        gpu_layers: int | None,
+        where: Offload,
     ) -> Breakdown:
-        self.asked.append((target.path.name, setup, gpu_layers))
+        self.asked.append((target.path.name, setup, where))
         return self.answer
 
 
@@ -47,7 +47,7 @@ class Silent:
         target: Header,
         setup: Setup,  # noqa: ARG002
         drafter: Header | None,  # noqa: ARG002
-        gpu_layers: int | None,  # noqa: ARG002
+        where: Offload,  # noqa: ARG002
     ) -> Breakdown:
         self.asked += 1
         raise SlipstreamError(

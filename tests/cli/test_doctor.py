@@ -166,8 +166,8 @@ def test_predictions_are_shown_beside_what_was_taken_the_newest_first(
     }
     text = " ".join(verb("doctor").out.split())
     assert (
-        "Memory Qwen3.6-27B Q4_K_M: 15.0 GB predicted by formula, 16.0 GB taken "
-        "Older Q4_K_M: 16.0 GB predicted by the engine, 16.0 GB taken"
+        "Launches Qwen3.6-27B Q4_K_M: 15.0 GB planned by formula, 16.0 GB taken "
+        "Older Q4_K_M: 16.0 GB planned by the engine, 16.0 GB taken"
     ) in text
 
 

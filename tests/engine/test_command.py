@@ -15,6 +15,7 @@ from slipstream.engine.config import LaunchConfig
 from slipstream.engine.embedded_flags import FLAGS, parse
 from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.planning.need import DEVICE_SPARE, ENGINE_SPARE
 
 MTP = SpecConfig(DrafterKind.MTP, None, 3)
 DFLASH = SpecConfig(DrafterKind.DFLASH, Path("d.gguf"), 5, 0.1, with_ngram=True)
@@ -124,3 +125,9 @@ def test_the_devices_that_were_chosen_are_named(embedded: EngineSpec) -> None:
     older = without(embedded, "--device", "-dev")
     with pytest.raises(SlipstreamError, match="cannot choose among devices"):
         options(older, replace(PLAIN_LAUNCH, devices=("CUDA0",)))
+
+
+def test_every_launch_leaves_the_devices_what_plans_count_on(embedded: EngineSpec) -> None:
+    words = options(embedded, PLAIN_LAUNCH)
+    assert int(words[words.index("--fit-target") + 1]) << 20 == ENGINE_SPARE
+    assert ENGINE_SPARE + (320 << 20) <= DEVICE_SPARE  # and what CUDA takes for itself

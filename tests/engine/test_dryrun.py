@@ -22,6 +22,7 @@ from slipstream.engine.dryrun import dry_run, remembered
 from slipstream.engine.process import EngineProcess
 from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.machine.devices import Device
 from slipstream.planning.breakdown import MIB, parse_loaded
 from slipstream.planning.parts import HOST, Breakdown, Setup, Share
 from slipstream.weights.header import Header
@@ -32,6 +33,8 @@ ROWS = (
     "print('common_memory_breakdown_print: |   - Host | 6 = 1 + 2 + 3 |')\n"
     "print('common_params_fit_impl: projected to use 6 MiB of host memory', flush=True)\n"
 )
+CARD = Device("CUDA0", "Card", "CUDA", 8 << 30, 8 << 30, unified=False)
+OTHER_CARD = replace(CARD, id="CUDA1")
 ANSWER = Breakdown({HOST: Share(MIB, 2 * MIB, 3 * MIB)})
 
 
@@ -158,9 +161,9 @@ def test_another_question_is_asked_again(
         lambda: dry_run(more_words, target, setup, CancelToken()),
         lambda: dry_run(engine, target, replace(setup, context=513), CancelToken()),
         lambda: dry_run(engine, target, setup, CancelToken(), gpu_layers=3),
-        lambda: dry_run(engine, target, setup, CancelToken(), devices=("CUDA0",)),
+        lambda: dry_run(engine, target, setup, CancelToken(), devices=[CARD]),
+        lambda: dry_run(engine, target, setup, CancelToken(), devices=[CARD, OTHER_CARD]),
         lambda: dry_run(engine, target, drafting, CancelToken(), drafter=drafter),
-        lambda: dry_run(engine, target, drafting, CancelToken()),
     ]
     for number, ask in enumerate(questions):
         ask()

@@ -10,7 +10,14 @@ import pytest
 from bad_engines import BadEngine
 from slipstream import settings
 from slipstream.engine import spec as spec_module
-from slipstream.engine.spec import EngineSpec, chosen, find_engines, learn, read_hardware
+from slipstream.engine.spec import (
+    EngineSpec,
+    chosen,
+    find_engines,
+    fingerprint,
+    learn,
+    read_hardware,
+)
 from slipstream.errors import SlipstreamError
 from slipstream.paths import cache_folder
 
@@ -216,3 +223,17 @@ def test_engines_are_found_once_each(
     kinds = [(engine.kind, engine.path) for engine in find_engines([link, path])]
     assert [kind for kind, _ in kinds] == ["embedded", "llama-server"]
     assert kinds[1][1] == link
+
+
+def test_an_engine_whose_libraries_changed_is_another(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    binary = tmp_path / "bin" / "llama-server"
+    library = tmp_path / "lib" / "libllama.so.1"
+    for file in (binary, library):
+        file.write_text("one")
+    engine = EngineSpec(str(binary), "llama-server", binary, (str(binary),))
+    before = fingerprint(engine)
+    assert fingerprint(engine) == before
+    library.write_text("another")
+    assert fingerprint(engine) != before

@@ -162,3 +162,27 @@ def test_more_context_never_takes_less_of_any_device(
     for less, more in ((small.target, large.target), (small.drafter, large.drafter)):
         assert less.keys() == more.keys()
         assert all(less[place].total <= more[place].total for place in less)
+
+
+@pytest.mark.parametrize("kind", [DrafterKind.DRAFT, DrafterKind.SELF])
+def test_a_whole_model_that_drafts_takes_what_it_takes_alone(kind: DrafterKind) -> None:
+    setup = Setup(16_384, SpecConfig(kind, None, 4), kv_type="q8_0")
+    small = model_of(known("smollm3-3b"))
+    drafting = predict(LLAMA, setup, drafter=small)
+    assert drafting.drafter == predict(small, SETUP).target  # its KV cache is F16
+    on_device = predict(LLAMA, setup, drafter=small, offload=Offload({"CUDA0": LLAMA.layers}))
+    assert small.sizes.tied
+    assert on_device.drafter["CUDA0"].weights == small.sizes.total
+    head_and_all = predict(LLAMA, setup, drafter=QWEN).drafter[HOST]
+    assert head_and_all.context == predict(QWEN, SETUP).target[HOST].context
+
+
+def test_a_card_multiplies_with_what_lies_in_main_memory_and_needs_room_for_its_copy() -> None:
+    layers = Offload({"CUDA0": 17})
+    on_card = predict(LLAMA, SETUP, offload=layers).target["CUDA0"].compute
+    elsewhere = predict(LLAMA, SETUP, offload=Offload({"RPC0": 17})).target["RPC0"].compute
+    assert on_card - elsewhere == LLAMA.sizes.largest[0]
+    everything = Offload({"CUDA0": MIXTURE.layers}, host_experts=3)
+    with_experts = predict(MIXTURE, SETUP, offload=everything).target["CUDA0"].compute
+    without = predict(MIXTURE, SETUP, offload=Offload({"CUDA0": MIXTURE.layers})).target["CUDA0"]
+    assert with_experts - without.compute == MIXTURE.sizes.largest_experts[0] > 200 * MIB

@@ -13,7 +13,7 @@ from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.dryrun import dry_run
 from slipstream.engine.spec import EngineSpec, learn
 from slipstream.errors import SlipstreamError
-from slipstream.planning.layouts import File, Launch, Layouts
+from slipstream.planning.layouts import File, Launch, Layouts, Measure
 from slipstream.planning.model import model_of
 from slipstream.planning.parts import HOST, Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
@@ -52,7 +52,7 @@ def test_one_answer_serves_every_quantization_with_its_own_weights() -> None:
         head = launch.target.model.sizes.blocks[-1]
         assert target.weights == tensor_bytes(launch) - head
         assert (target.context, target.compute) == (1173 * MIB, 148 * MIB)
-    assert engine.asked == [("qwen3.6-27b-Q8_0.gguf", Setup(16_384), 0)]
+    assert engine.asked == [("qwen3.6-27b-Q8_0.gguf", Setup(16_384), IN_MEMORY)]
 
 
 def test_an_mtp_head_counts_with_the_drafter() -> None:
@@ -86,7 +86,7 @@ def test_another_setup_model_or_place_is_asked_about_again() -> None:
         assert layouts.layout(one, where).measured
         layouts.layout(one, where)
         assert len(engine.asked) == before + 1
-    assert [gpu_layers for *_, gpu_layers in engine.asked] == [0, 0, 0, None, 0]
+    assert [asked.count for *_, asked in engine.asked] == [0, 0, 0, 66, 0]
 
 
 @pytest.mark.parametrize("where", [Offload({"CUDA0": 20}), Offload({"CUDA0": 66}, host_experts=1)])
@@ -150,28 +150,45 @@ def test_a_device_that_is_gone_is_a_problem_and_the_formula_serves() -> None:
     launch = qwen("Q8_0")
     where = Offload({"CUDA0": launch.target.model.layers, "CUDA1": 0})
     assert layouts.layout(launch, where).breakdown == launch.predicted(where)
-    (problem,) = layouts.problems.values()
+    (problem,) = layouts.problems
     assert problem.code == "device_gone"
     assert "CUDA0" in problem.message
 
 
-def test_an_engine_that_does_not_answer_is_asked_once_and_the_formula_serves() -> None:
+def test_an_engine_that_does_not_answer_is_given_up_and_the_formula_serves() -> None:
     engine = Silent()
     layouts = Layouts(engine)
     for label in LABELS:
         launch = qwen(label)
         layout = layouts.layout(launch, IN_MEMORY)
         assert (layout.measured, layout.breakdown) == (False, launch.predicted(IN_MEMORY))
-    assert engine.asked == 1
-    (problem,) = layouts.problems.values()
-    assert problem.code == "dry_run_failed"
+    assert engine.asked == 2
+    assert [problem.code for problem in layouts.problems] == ["dry_run_failed"] * 2
+
+
+def test_where_one_quantization_cannot_be_asked_about_another_is() -> None:
+    engines: list[Measure] = [Silent(), Recorded(QWEN_PLAIN)]
+    layouts = Layouts(lambda *question: engines.pop(0)(*question))
+    assert not layouts.layout(qwen("Q8_0"), IN_MEMORY).measured
+    assert layouts.layout(qwen("Q4_K_M"), IN_MEMORY).measured
+
+
+def test_an_answer_for_another_split_over_devices_is_not_taken() -> None:
+    launch = qwen("Q8_0")
+    where = Offload({"CUDA0": 40, "CUDA1": 26})
+    shares = dict(launch.predicted(where).target)
+    layouts = Layouts(
+        Recorded(Breakdown(launch.predicted(Offload({"CUDA0": 33, "CUDA1": 33})).target))
+    )
+    assert not layouts.layout(launch, where).measured
+    assert Layouts(Recorded(Breakdown(shares))).layout(launch, where).measured
 
 
 def test_without_an_engine_the_formula_serves() -> None:
     layouts = Layouts(None)
     launch = qwen("Q8_0")
     assert layouts.layout(launch, IN_MEMORY).breakdown == launch.predicted(IN_MEMORY)
-    assert layouts.problems == {}
+    assert layouts.problems == []
 
 
 def test_an_answer_without_anything_is_no_answer_to_fail_on() -> None:
@@ -190,9 +207,7 @@ def embedded() -> EngineSpec:
 def test_the_real_engine_s_answer_for_the_demo(embedded: EngineSpec) -> None:
     demo = read_model(DEMO)
 
-    def measure(
-        target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
-    ) -> Breakdown:
+    def measure(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
         return dry_run(embedded, target, setup, CancelToken(), drafter=drafter)
 
     layout = Layouts(measure).layout(launch_of(demo, Setup(1024, MTP)), IN_MEMORY)
@@ -207,4 +222,4 @@ def test_the_real_engine_s_answer_for_the_demo(embedded: EngineSpec) -> None:
         assert said.weights == pytest.approx(by_formula.weights, abs=2 * MIB)
         assert said.context == pytest.approx(by_formula.context, abs=2 * MIB)
     with pytest.raises(SlipstreamError, match="estimated"):
-        measure(header("nonsense"), Setup(512), None, None)
+        measure(header("nonsense"), Setup(512), None, IN_MEMORY)

@@ -10,7 +10,7 @@ from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.machine.memory import Memory
 from slipstream.planning.computer import Computer
 from slipstream.planning.extras import extras_of, projector_bytes
-from slipstream.planning.need import DEVICE_CONTEXT, Extras, Need, fits, need_of
+from slipstream.planning.need import DEVICE_SPARE, ENGINE_SPARE, Extras, Need, fits, need_of
 from slipstream.planning.parts import HOST, Breakdown, Setup, Share
 
 ON_BOTH = Breakdown(
@@ -52,9 +52,9 @@ def test_what_launches_have_taught_is_kept_free_instead() -> None:
 def test_a_card_has_its_driver_s_memory_to_spare_and_an_unused_one_nothing() -> None:
     small = Breakdown({HOST: Share(), "CUDA0": Share(1000), "CUDA1": Share()})
     need = need_of(small, Extras(), computer(8, 8, 8))
-    assert need.by_device == {HOST: 0, "CUDA0": 1000 + DEVICE_CONTEXT, "CUDA1": 0}
+    assert need.by_device == {HOST: 0, "CUDA0": 1000 + DEVICE_SPARE, "CUDA1": 0}
     shared = need_of(Breakdown({"MTL0": Share(1000)}), Extras(), computer(8, apple(6)))
-    assert shared.by_device == {HOST: 0, "MTL0": 1050}
+    assert shared.by_device == {HOST: 0, "MTL0": 1000 + ENGINE_SPARE}
 
 
 def test_a_projector_lies_on_the_first_device_that_is_used() -> None:

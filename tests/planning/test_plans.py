@@ -124,7 +124,7 @@ def test_each_model_among_several_has_a_recommendation() -> None:
 def test_by_formula_context_and_computing_are_estimated_and_told_so() -> None:
     (one,) = plans_on(computer(64), "Q8_0", spec=MTP).plans
     assert one.method == "formula"
-    assert one.estimated == ("context", "compute", "drafter", "margin")
+    assert one.estimated == ("context", "compute", "drafter", "host_buffers", "margin")
 
 
 def test_an_engine_leaves_only_the_margin_to_be_estimated() -> None:
@@ -132,19 +132,27 @@ def test_an_engine_leaves_only_the_margin_to_be_estimated() -> None:
     plans = plans_on(computer(64), spec=MTP, measure=engine).plans
     assert len(engine.asked) == 1
     assert {one.method for one in plans} == {"dry-run"}
-    assert {one.estimated for one in plans} == {("margin",)}
+    assert {one.estimated for one in plans} == {
+        (
+            "host_buffers",
+            "margin",
+        )
+    }
     q8 = next(one for one in plans if one.quantization.label == "Q8_0")
     need = q8.placement.need
     assert q8.drafter_bytes / MIB == pytest.approx(431, abs=1)
     # The engine's, and the hidden states of a batch that the head is handed.
     assert need.drafter == q8.drafter_bytes + (64 + 148 + 40) * MIB
-    assert (need.context, need.compute) == (1622 * MIB, 148 * MIB)
+    assert need.context == 1622 * MIB
+    # The scores of all tokens, for one that is decoded and three that are drafted.
+    outputs = 4 * 4 * q8.quantization.header.token_count
+    assert need.compute == 148 * MIB + outputs
 
 
 def test_what_the_engine_could_not_measure_is_marked() -> None:
     missing = replace(QWEN_PLAIN, drafter_missing=True)
     (one,) = plans_on(computer(64), "Q8_0", spec=MTP, measure=Recorded(missing)).plans
-    assert (one.method, one.estimated) == ("dry-run", ("drafter", "margin"))
+    assert (one.method, one.estimated) == ("dry-run", ("drafter", "host_buffers", "margin"))
     assert one.placement.need.drafter > 431 * MIB
 
 
@@ -157,15 +165,13 @@ def test_layers_in_part_are_planned_by_formula_even_with_an_engine() -> None:
 def test_an_engine_that_does_not_answer_is_told_of_once() -> None:
     engine = Silent()
     plans = plans_on(computer(64), measure=engine)
-    assert engine.asked == 1
+    assert engine.asked == 2
     assert [problem.code for problem in plans.problems] == ["dry_run_failed"]
     assert plans.plans == plans_on(computer(64)).plans
 
 
 def test_a_user_who_stops_it_is_obeyed() -> None:
-    def measure(
-        target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
-    ) -> Breakdown:
+    def measure(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
         raise Cancelled
 
     with pytest.raises(Cancelled):
@@ -217,3 +223,21 @@ def test_quantizations_differ_in_their_weights_alone() -> None:
 
 def test_nothing_to_plan() -> None:
     assert plan([], computer(8), Wish(CONTEXT)) == Plans(())
+
+
+def test_fine_tunes_of_one_architecture_are_models_of_their_own() -> None:
+    mine = quantization("llama-3.1-8b", "Q4_K_M")
+    theirs = replace(mine, files=(Path("Hermes-8B-Q4_K_M.gguf"),))
+    assert mine.shape == theirs.shape
+    engine = Recorded(QWEN_PLAIN)
+    plans = plan([mine, theirs], computer(64), Wish(CONTEXT), engine).plans
+    assert [one.recommended for one in plans] == [True, True]
+    assert len(engine.asked) == 1
+
+
+def test_weights_of_unknown_types_are_estimated() -> None:
+    known_types = quantization("llama-3.1-8b", "Q8_0")
+    sizes = replace(known_types.model.sizes, exact=False)
+    strange = replace(known_types, model=replace(known_types.model, sizes=sizes))
+    (one,) = plan([strange], computer(64), Wish(CONTEXT)).plans
+    assert one.estimated[0] == "weights"

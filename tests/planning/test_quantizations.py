@@ -50,12 +50,12 @@ def test_a_set_of_shards_is_one(tmp_path: Path) -> None:
     assert problems == ()
 
 
-def test_a_label_comes_from_the_name_the_header_or_else_is_the_name(tmp_path: Path) -> None:
+def test_a_label_comes_from_the_name_the_header_or_the_tensors(tmp_path: Path) -> None:
     by_header = write_target(tmp_path / "one.gguf", keys={"general.file_type": 15})
     by_folder = write_target(tmp_path / "UD-Q2_K_XL" / "two.gguf")
     without = write_target(tmp_path / "Qwen3-8B.gguf")
     labels = [one.label for one in read(by_header, by_folder, without)[0]]
-    assert labels == ["Q4_K_M", "UD-Q2_K_XL", "Qwen3-8B"]
+    assert labels == ["Q4_K_M", "UD-Q2_K_XL", "F32"]
 
 
 def test_drafters_and_a_projector_near_it_belong_to_it(tmp_path: Path) -> None:

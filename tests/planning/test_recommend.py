@@ -63,8 +63,8 @@ def test_more_bits_than_six_are_never_recommended_where_there_are_fewer() -> Non
     assert recommended(500, 500, 1.0, "Q8_0") in GOOD
 
 
-def test_in_main_memory_the_smallest_good_one_as_every_byte_costs_time() -> None:
-    assert recommended(64) == "MXFP4_MOE"
+def test_in_main_memory_hardly_more_than_the_smallest_good_one_as_every_byte_costs_time() -> None:
+    assert recommended(64) == "Q4_K_S"  # 4 % more than MXFP4_MOE; Q4_K_M is 8 % more
     assert recommended(64, 0, 1.0, "", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0") == "Q4_K_M"
 
 
@@ -83,11 +83,11 @@ def test_the_larger_of_the_one_on_the_gpu_and_the_quick_one() -> None:
 
 
 def test_a_card_that_holds_none_of_the_good_ones_as_a_whole() -> None:
-    assert recommended(64, 12) == "MXFP4_MOE"
+    assert recommended(64, 12) == "Q4_K_S"
 
 
 def test_below_four_bits_only_if_nothing_better_fits() -> None:
-    assert recommended(15.8) == "MXFP4_MOE"
+    assert recommended(15.8) == "Q4_K_S"
     assert recommended(15.2) == "IQ4_XS"
     assert recommended(14) == "Q3_K_M"
     assert recommended(9) == "IQ2_XXS"
@@ -98,7 +98,9 @@ def test_below_four_bits_only_if_nothing_better_fits() -> None:
 def test_without_a_good_one_the_others_are_chosen_among() -> None:
     assert recommended(64, 0, 1.0, "", "Q2_K", "Q8_0", "F16") == "Q8_0"
     assert recommended(20, 0, 1.0, "", "Q2_K", "Q8_0", "F16") == "Q2_K"
-    assert recommended(64, 60, 1.0, "", "Q2_K", "Q8_0", "F16") == "F16"
+    assert recommended(64, 60, 1.0, "", "Q2_K", "Q8_0", "F16") == "Q8_0"
+    assert recommended(64, 60, 1.0, "", "Q2_K", "F16") == "F16"
+    assert recommended(64, 48, 1.0, "", "IQ4_XS", "Q4_0", "Q8_0", "BF16") == "Q4_0"
 
 
 def test_what_is_downloaded_is_preferred_but_not_if_it_is_larger_or_worse() -> None:

@@ -36,7 +36,7 @@ def test_on_the_gpu() -> None:
     assert best.recommended
     needed = size(best.placement.need.on_devices)
     assert why(best, where) == (
-        "The best that the GPU holds as a whole. "
+        "The largest good one that the GPU holds as a whole. "
         f"It fits fully on Card 0: {needed} of 25.8 GB that are free."
     )
     assert why(lesser, where).startswith("It fits fully on Card 0: ")
@@ -53,16 +53,16 @@ def test_on_a_part_of_the_gpu() -> None:
     (one,) = planned(where, "Q8_0")
     assert one.placement.fit is Fit.PARTIAL
     layers = one.placement.offload.count
-    assert f"It fits on Card 0 in part: {layers} of 66 layers; the rest runs" in why(one, where)
+    assert f"It fits on Card 0 in part, {layers} of 66 layers: 12." in why(one, where)
 
 
 def test_experts_in_main_memory() -> None:
     where = computer(64, 8)
     (one,) = planned(where, "Q4_K_M", name="qwen3-30b-a3b")
     kept = one.placement.offload.host_experts
-    assert f"It fits on Card 0, but the experts of {kept} layers do not; the rest" in why(
-        one, where
-    )
+    told = why(one, where)
+    assert f"It fits on Card 0 but for the experts of {kept} layers: 8." in told
+    assert f"The rest, {size(one.placement.need.host)}, runs on the processor" in told
 
 
 def test_in_main_memory() -> None:
@@ -70,7 +70,7 @@ def test_in_main_memory() -> None:
     small, large = planned(where, "Q4_K_M", "Q6_K")
     needed = size(small.placement.need.total)
     assert why(small, where) == (
-        "The smallest good one, and so the quickest from main memory. "
+        "Good, and hardly larger than the smallest good one: from main memory, less is quicker. "
         f"It fits in main memory: {needed} of 68.7 GB that are free."
     )
     assert why(large, where).startswith("It fits in main memory: ")
@@ -102,7 +102,8 @@ def test_too_large_while_other_programs_run() -> None:
     (one,) = planned(busy, "Q8_0")
     needed = size(one.placement.need.total)
     assert why(one, busy) == (
-        f"It needs {needed}, and 4.3 GB are free; it fits when other programs are closed."
+        f"Too large for now: it needs {needed}, and 4.3 GB are free. "
+        "It may fit when other programs are closed."
     )
 
 
@@ -121,4 +122,4 @@ def test_one_that_is_good_enough_because_the_good_ones_do_not_fit() -> None:
     where = computer(17)
     best = next(one for one in planned(where, "IQ4_XS", "Q4_K_M", "Q6_K") if one.recommended)
     assert best.quantization.label == "IQ4_XS"
-    assert why(best, where).startswith("The best choice of those that fit. It fits in main memory")
+    assert why(best, where).startswith("There is no better one that fits. It fits in main memory")

@@ -50,7 +50,9 @@ def outcome(took: float = 1.0, backend: str = "CUDA", number: int = 0) -> Outcom
         predicted=Prediction(
             Breakdown({f"{backend}0": Share(8 * GIB, GIB, GIB), HOST: Share(GIB)}), "dry-run"
         ),
-        loaded=Breakdown({f"{backend}0": Share(int(10 * GIB * took)), HOST: Share(GIB)}),
+        loaded=Breakdown(
+            {f"{backend}0": Share(8 * GIB, int(GIB * (10 * took - 8))), HOST: Share(GIB)}
+        ),
         time=float(number),
     )
 
@@ -85,6 +87,13 @@ def test_the_worst_launch_counts_until_it_is_long_ago() -> None:
     assert margin("CUDA") == pytest.approx(0.2, abs=0.001)
     record(outcome())
     assert margin("CUDA") == DEFAULT_MARGIN
+
+
+def test_layers_that_lay_elsewhere_teach_nothing() -> None:
+    moved = outcome()
+    loaded = {"CUDA0": Share(6 * GIB, GIB), HOST: Share(3 * GIB, GIB)}
+    record(replace(moved, loaded=Breakdown(loaded)))
+    assert margin("CUDA") == margin("CPU") == DEFAULT_MARGIN
 
 
 def test_what_the_engine_rounds_away_teaches_nothing() -> None:

@@ -176,3 +176,9 @@ def test_more_layers_than_any_model_has_are_refused(blocks: int) -> None:
     assert raised.value.facts["layers"] == blocks
     most: Header = header("llama", {"block_count": MOST_BLOCKS})
     assert len(architecture_of(most).layers) == MOST_BLOCKS
+
+
+def test_an_unknown_architecture_without_keys_is_read_by_its_matrices() -> None:
+    tensors = {"blk.0.attn_k.weight": (64, 16), "blk.0.attn_v.weight": (64, 8)}
+    (layer,) = architecture_of(header("newest", {"block_count": 1}, tensors)).layers
+    assert (layer.key, layer.value) == (16, 8)

@@ -264,16 +264,19 @@ def test_a_header_larger_than_any_real_one_is_refused(tmp_path: Path) -> None:
     assert code_of(path) == "damaged_file"
 
 
-def test_an_unknown_tensor_type_is_named_and_not_counted(tmp_path: Path) -> None:
+def test_a_tensor_of_an_unknown_type_takes_what_lies_before_the_next_one(tmp_path: Path) -> None:
     content = raw_header(tensor_count=1, body=tensor(struct.pack("<IQ", 1, 32), kind=144))
     header = read_header(written(tmp_path, content))
-    assert (header.tensors[0].type, header.tensors[0].bytes) == ("type 144", 0)
+    (strange,) = header.tensors
+    assert (strange.type, strange.offset) == ("type 144", 32)
+    assert strange.bytes == max(0, header.file_bytes - header.data_start - 32)
 
 
 def test_what_follows_a_tensor_of_unknown_size_may_lie_anywhere(tmp_path: Path) -> None:
     rows = tensor(EIGHT, kind=144) + tensor(EIGHT, offset=320, name=b"u")
     header = read_header(written(tmp_path, raw_header(tensor_count=2, body=rows)))
     assert [row.offset for row in header.tensors] == [0, 320]
+    assert header.tensors[0].bytes == 320
     rows += tensor(EIGHT, offset=384, name=b"v")  # 32 bytes after where u ends
     assert code_of(written(tmp_path, raw_header(tensor_count=3, body=rows))) == "damaged_file"
 

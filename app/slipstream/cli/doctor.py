@@ -190,8 +190,8 @@ def _predictions_table(outcomes: Sequence[Outcome]) -> Table:
         by = "the engine" if outcome.predicted.method == "dry-run" else "formula"
         name = f"{outcome.model} {outcome.quantization}".strip()
         table.add_row(
-            "" if number else "Memory",
-            output.plain(f"{name}: {size(predicted)} predicted by {by}, {size(loaded)} taken"),
+            "" if number else "Launches",
+            output.plain(f"{name}: {size(predicted)} planned by {by}, {size(loaded)} taken"),
         )
     return table
 

@@ -1,6 +1,7 @@
 """Options that several verbs have, and how their values are read."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import typer
@@ -8,6 +9,7 @@ import typer
 from slipstream.drafters.kinds import DrafterKind, SpecChoice
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
+from slipstream.planning.parts import HOST
 
 SPECS: dict[str, SpecChoice] = {
     "auto": "auto",
@@ -24,6 +26,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", re.IGNORECASE)
 _LARGEST_SIZE = 2**60
+_SYSTEM_BYTES = 4 << 30
 _SMALLEST_WITHOUT_UNIT = 1_000_000
 
 
@@ -46,12 +49,14 @@ def spec_choice(text: str) -> SpecChoice:
 
 
 def memory_of(text: str) -> Memory:
-    """Read ``--ram TOTAL[:FREE]``.
+    """Read ``--ram TOTAL[:FREE]``; of TOTAL alone an eighth is the system's, up to 4 GiB.
 
     Raises: typer.BadParameter.
     """
     amount = _amount(text, "--ram")
-    return Memory(amount.total, amount.free)
+    if ":" in text:
+        return Memory(amount.total, amount.free)
+    return Memory(amount.total, amount.total - min(amount.total // 8, _SYSTEM_BYTES))
 
 
 def device_of(text: str) -> Device:
@@ -60,7 +65,7 @@ def device_of(text: str) -> Device:
     Raises: typer.BadParameter.
     """
     id_, equals, amounts = text.partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z][\w.-]{0,40}", id_):
+    if not equals or not re.fullmatch(r"[A-Za-z][\w.-]{0,40}", id_) or id_.upper() == HOST:
         raise typer.BadParameter("--device must look like CUDA0=24GiB.")
     amount = _amount(amounts, "--device")
     backend = id_.rstrip("0123456789")
@@ -75,9 +80,22 @@ def device_of(text: str) -> Device:
     )
 
 
+def devices_of(texts: Sequence[str]) -> tuple[Device, ...]:
+    """Read every ``--device``.
+
+    Raises: typer.BadParameter.
+    """
+    devices = tuple(device_of(text) for text in texts)
+    if len({device.id.lower() for device in devices}) < len(devices):
+        raise typer.BadParameter("--device: each needs a name of its own, like CUDA0 and CUDA1.")
+    return devices
+
+
 def _amount(text: str, option: str) -> Amount:
     total, colon, free = text.partition(":")
     amount = Amount(_size(total, option), _size(free if colon else total, option))
+    if not amount.total:
+        raise typer.BadParameter(f"{option}: there must be some memory.")
     if amount.free > amount.total:
         raise typer.BadParameter(f"{option}: more memory is free than there is.")
     return amount

@@ -1,6 +1,6 @@
 """``slipstream plan``: what each quantization needs, where it would run, and which to take."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Annotated
@@ -15,7 +15,7 @@ from slipstream.cli.options import (
     LARGEST,
     SMALLEST_CONTEXT,
     SPECS,
-    device_of,
+    devices_of,
     memory_of,
     spec_choice,
 )
@@ -35,9 +35,8 @@ from slipstream.planning.parts import HOST
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan, Wish
 from slipstream.planning.plan import plan as plan_all
-from slipstream.planning.quantizations import local_quantizations
+from slipstream.planning.quantizations import Quantization, local_quantizations
 from slipstream.planning.sentences import why
-from slipstream.weights.names import model_stem
 from slipstream.words import SPECULATION, count, size
 
 _FITS = {
@@ -46,7 +45,8 @@ _FITS = {
     Fit.CPU: "main memory",
     Fit.NONE: "too large",
 }
-_METHODS = {"dry-run": "the engine", "formula": "formula"}
+_METHODS = {"dry-run": "engine", "formula": "formula"}
+_SIZES = ("Weights", "Needs", "On GPU")
 
 
 def plan(
@@ -59,7 +59,10 @@ def plan(
     context: Annotated[
         int | None,
         typer.Option(
-            min=SMALLEST_CONTEXT, max=LARGEST, metavar="N", help="Tokens of context to plan for."
+            min=SMALLEST_CONTEXT,
+            max=LARGEST,
+            metavar="N",
+            help="Tokens of context to plan for; else what Settings say.",
         ),
     ] = None,
     kv: Annotated[
@@ -72,14 +75,16 @@ def plan(
     ram: Annotated[
         str | None,
         typer.Option(
-            metavar="TOTAL[:FREE]", help="Plan for another computer, with so much main memory."
+            metavar="TOTAL[:FREE]",
+            help="Plan for another computer, with so much main memory, like 64GiB or 64GiB:40GiB.",
         ),
     ] = None,
     device: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ID=TOTAL[:FREE]",
-            help="Plan for another computer, with this graphics card, like CUDA0=24GiB.",
+            help="Plan for another computer, with this graphics card, like CUDA0=24GiB or"
+            " MTL0=48GiB. Without --ram its main memory is this computer's.",
         ),
     ] = None,
     as_json: Annotated[
@@ -91,11 +96,11 @@ def plan(
         raise typer.BadParameter(f"--kv must be one of {', '.join(KV_TYPES)}.")
     how = spec_choice(spec)
     memory = None if ram is None else memory_of(ram)
-    devices = [device_of(text) for text in device or ()]
+    devices = devices_of(device or ())
     cancel = CancelToken()
-    with interrupt.cancels(cancel), output.progress(f"Planning {model} ..."):
+    with interrupt.cancels(cancel), output.progress(f"Planning {model} ...") as update:
         question = _Question(context, kv, how, memory, devices)
-        answer = _answer(model, question, cancel)
+        answer = _answer(model, question, cancel, update)
     if as_json:
         output.print_json(to_json(model, answer))
     else:
@@ -115,15 +120,18 @@ class _Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """The plans, the computer they are for, and what went wrong on the way."""
+    """The plans, the context wished for, the computer, and what went wrong on the way."""
 
     plans: Sequence[Plan]
+    wished_context: int
     computer: Computer
     devices: Sequence[Device]
     problems: Sequence[SlipstreamError]
 
 
-def _answer(model: str, question: _Question, cancel: CancelToken) -> Answer:
+def _answer(
+    model: str, question: _Question, cancel: CancelToken, update: Callable[[str], None]
+) -> Answer:
     """Raises: SlipstreamError, if there is nothing to plan; Cancelled."""
     quantizations, unread = local_quantizations(resolve_all(model), cancel)
     if not quantizations:
@@ -133,7 +141,9 @@ def _answer(model: str, question: _Question, cancel: CancelToken) -> Answer:
     here = survey([engine])
     computer, devices = here.computer(), here.devices
     if question.memory or question.devices:
-        computer = Computer(question.memory or here.memory, tuple(question.devices))
+        shared = [Memory(one.total, one.free) for one in question.devices if one.unified]
+        memory = question.memory or (shared or [here.memory])[0]
+        computer = Computer(memory, tuple(question.devices))
         devices = computer.devices
     # Without an engine it is planned by formula, with any drafter that an engine could run.
     spec_types = engine.spec_types if engine.ok else tuple(SPEC_TYPES)
@@ -145,9 +155,13 @@ def _answer(model: str, question: _Question, cancel: CancelToken) -> Answer:
         batch=batch_for(computer.devices),
     )
     measure = measured_by(engine, here, cancel) if asked else None
-    plans = plan_all(quantizations, computer, wish, measure)
+
+    def progress(one: Quantization) -> None:
+        update(f"Planning {one.name} {one.label} ...")
+
+    plans = plan_all(quantizations, computer, wish, measure, progress)
     problems = (*unread, *filter(None, [engine.problem]), *here.problems, *plans.problems)
-    return Answer(plans.plans, computer, devices, problems)
+    return Answer(plans.plans, wish.context, computer, devices, problems)
 
 
 def _no_model(model: str) -> SlipstreamError:
@@ -177,7 +191,7 @@ def to_json(model: str, answer: Answer) -> dict[str, object]:
 def _quant_json(plan: Plan, computer: Computer) -> dict[str, object]:
     one, placement = plan.quantization, plan.placement
     return {
-        "name": _name(plan),
+        "name": one.name,
         "quant": one.label,
         "files": [printable(file) for file in one.files],
         "download": one.download,
@@ -219,25 +233,22 @@ def _memory_json(need: Need) -> dict[str, object]:
     }
 
 
-def _name(plan: Plan) -> str:
-    file = plan.quantization.files[0]
-    return printable(model_stem(file.name) or file.name)
-
-
 def _show(answer: Answer) -> None:
     console = Console(highlight=False)
-    for name, plans in groupby(answer.plans, _name):
-        _show_model(console, name, list(plans), answer.computer)
+    for (name, _), plans in groupby(answer.plans, lambda plan: plan.quantization.model_key):
+        _show_model(console, name, list(plans), answer)
     for problem in answer.problems:
         output.say(problem.message, style="yellow")
 
 
-def _show_model(console: Console, name: str, plans: Sequence[Plan], computer: Computer) -> None:
-    tokens = count(plans[0].setup.context)
-    console.print(output.plain(f"{name}, {tokens} tokens of context", "bold"))
+def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Answer) -> None:
+    context = plans[0].setup.context
+    limit = ", all that the model allows" if context < answer.wished_context else ""
+    console.print(output.plain(f"{name}, {count(context)} tokens of context{limit}", "bold"))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("", "Quantization", "Weights", "Needs", "Fits", "Drafter", "By"):
-        table.add_column(heading, justify="right" if heading in ("Weights", "Needs") else "left")
+    on_gpu = ("On GPU",) if answer.computer.devices else ()
+    for heading in ("", "Quantization", "Weights", "Needs", *on_gpu, "Fits", "Drafter", "Told by"):
+        table.add_column(heading, justify="right" if heading in _SIZES else "left")
     for plan in plans:
         need, spec = plan.placement.need, plan.setup.spec
         table.add_row(
@@ -245,15 +256,18 @@ def _show_model(console: Console, name: str, plans: Sequence[Plan], computer: Co
             output.plain(plan.quantization.label),
             size(need.weights),
             size(need.total),
-            _FITS[plan.placement.fit],
+            *([size(need.on_devices) if need.on_devices else ""] if on_gpu else []),
+            _fits(plan, answer.computer),
             SPECULATION[spec.kind].name if spec.kind else "",
             _METHODS[plan.method],
         )
     console.print(table)
-    best = next((plan for plan in plans if plan.recommended), None)
-    if best is not None:
-        label = best.quantization.label
-        console.print(output.plain(f"{label}: {why(best, computer)}"))
-    else:
-        console.print(output.plain(why(plans[0], computer)))
+    best = next((plan for plan in plans if plan.recommended), plans[0])
+    words = why(best, answer.computer)
+    console.print(output.plain(f"{best.quantization.label}: {words}"))
     console.print()
+
+
+def _fits(plan: Plan, computer: Computer) -> str:
+    for_now = plan.placement.fit is Fit.NONE and plan.placement.need.total <= computer.total
+    return "not for now" if for_now else _FITS[plan.placement.fit]

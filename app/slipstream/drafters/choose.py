@@ -3,7 +3,15 @@
 from collections.abc import Collection
 
 from slipstream.drafters.flags import can_run
-from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, Found, SpecChoice, SpecConfig
+from slipstream.drafters.kinds import (
+    MADE_FOR_A_TARGET,
+    PLAIN,
+    Drafter,
+    DrafterKind,
+    Found,
+    SpecChoice,
+    SpecConfig,
+)
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.paths import printable
 from slipstream.words import SPECULATION
@@ -21,10 +29,6 @@ DRAFT_TOKENS = {
 
 P_MIN = {DrafterKind.DRAFT: 0.5, DrafterKind.SELF: 0.5}
 """Whole models pay for every draft token, so they stop when they are unsure; others never do."""
-
-_MADE_FOR_A_TARGET = frozenset(
-    {DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.DSPARK, DrafterKind.EAGLE3}
-)
 
 
 def choose(
@@ -59,7 +63,7 @@ def choose(
 
 
 def _suits(drafter: Drafter, offered_types: Collection[str]) -> bool:
-    made_for_it = drafter.proven and drafter.kind in _MADE_FOR_A_TARGET
+    made_for_it = drafter.proven and drafter.kind in MADE_FOR_A_TARGET
     return made_for_it and can_run(drafter.kind, offered_types)
 
 

@@ -105,5 +105,4 @@ def _is_mtp_alone(header: Header) -> bool:
     """Whether the file has an MTP head, and blocks of the trunk are missing."""
     if not mtp_layers(header):
         return False
-    present = {name.split(".")[1] for name in header.by_name if name.startswith("blk.")}
-    return any(str(block) not in present for block in range(trunk_layers(header)))
+    return any(str(block) not in header.blocks for block in range(trunk_layers(header)))

@@ -18,6 +18,14 @@ class DrafterKind(StrEnum):
     NGRAM = "ngram"
 
 
+MADE_FOR_A_TARGET = frozenset(
+    {DrafterKind.MTP, DrafterKind.DFLASH, DrafterKind.DSPARK, DrafterKind.EAGLE3}
+)
+"""They read the target's hidden states, and a recurrent target keeps a state per draft token."""
+DRAFTER_KV = "f16"
+"""Element type of a drafter's KV cache; a quantized one brought acceptance to zero (llama.cpp
+#25725)."""
+
 SpecChoice = DrafterKind | Literal["auto", "off"]
 """What a person asks for: a kind, the proven one ("auto"), or plain decoding ("off")."""
 

@@ -1,10 +1,11 @@
 """The command line of one launch, built from what the engine offers."""
 
 from slipstream.drafters.flags import spec_flags
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import DRAFTER_KV, DrafterKind
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.spec import VERBOSITY, EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.planning.need import ENGINE_SPARE
 
 PING_SECONDS = 5
 """How often a stream without tokens shows that the engine is alive."""
@@ -67,6 +68,7 @@ def build_command(engine: EngineSpec, config: LaunchConfig, port: int) -> list[s
         line.wants(observing)
     line.wants(*_NO_PAGE)
     line.wants(*VERBOSITY, value=_TRACE)
+    line.wants("--fit-target", "-fitt", value=ENGINE_SPARE // _MIB)
     line.wants("--sse-ping-interval", value=PING_SECONDS)
     _add_memory(line, config)
     _add_devices(line, config)
@@ -120,6 +122,5 @@ def _add_template(line: _CommandLine, config: LaunchConfig) -> None:
 def _add_speculation(line: _CommandLine, config: LaunchConfig) -> None:
     line.words += spec_flags(config.spec, line.engine.flags, line.engine.spec_types)
     if config.spec.kind not in (None, DrafterKind.NGRAM):
-        # A quantized cache of the drafter brought its acceptance to zero (llama.cpp #25725).
-        line.wants(*_DRAFT_CACHE_K, value="f16")
-        line.wants(*_DRAFT_CACHE_V, value="f16")
+        line.wants(*_DRAFT_CACHE_K, value=DRAFTER_KV)
+        line.wants(*_DRAFT_CACHE_V, value=DRAFTER_KV)

@@ -15,7 +15,7 @@ from slipstream.machine.memory import Memory, read_memory
 from slipstream.planning import truth
 from slipstream.planning.computer import Computer
 from slipstream.planning.layouts import Measure
-from slipstream.planning.parts import HOST, Breakdown, Setup
+from slipstream.planning.parts import HOST, Breakdown, Offload, Setup
 from slipstream.weights.header import Header
 
 CPU_BATCH = 512
@@ -90,14 +90,14 @@ def _left_out(devices: Sequence[Device]) -> tuple[Device, ...]:
 
 def measured_by(engine: EngineSpec, here: Survey, cancel: CancelToken) -> Measure:
     """Lets an engine lay models out on this computer (``dryrun.py``)."""
-    has_devices = any(device.usable for device in here.devices)
+    devices = here.computer().devices
 
-    def measure(
-        target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
-    ) -> Breakdown:
-        # Where there is no device, the later launch says nothing of layers either.
-        layers = gpu_layers if has_devices else None
-        return dry_run(engine, target, setup, cancel, drafter=drafter, gpu_layers=layers)
+    def measure(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
+        # Where all layers fit, or there is no device, the launch says nothing of layers.
+        layers = None if where.count or not devices else 0
+        return dry_run(
+            engine, target, setup, cancel, drafter=drafter, gpu_layers=layers, devices=devices
+        )
 
     return measure
 

@@ -25,8 +25,9 @@ from slipstream.engine.environment import child_environment
 from slipstream.engine.failures import name_failure
 from slipstream.engine.keep import Keep
 from slipstream.engine.logtail import LogTail
-from slipstream.engine.spec import EngineSpec, fingerprint
+from slipstream.engine.spec import VERBOSITY, EngineSpec, fingerprint
 from slipstream.errors import Fact, SlipstreamError
+from slipstream.machine.devices import Device
 from slipstream.planning.breakdown import PROJECTED, from_json, parse_projection, to_json
 from slipstream.planning.parts import Breakdown, Setup
 from slipstream.weights.header import Header
@@ -41,7 +42,10 @@ _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """The engine really clears recurrent states when it lays them out: 600 MB of Qwen3.6 27B with MTP
 took 1.0 s in small pages and 0.5 s in huge ones. Other systems than Linux ignore it."""
 
-_ANSWERS = Keep("dryruns.json", 400)
+_TELLS = frozenset({_DRY_RUN, *VERBOSITY})
+"""Options of engines that tell what goes where before they load."""
+
+_ANSWERS = Keep("dryruns.json", 800)
 _one_at_a_time = threading.Lock()
 """Two engines beside each other take many times as long as one after the other."""
 
@@ -53,26 +57,34 @@ class _Question:
     setup: Setup
     drafter: Header | None
     gpu_layers: int | None
-    devices: tuple[str, ...]
+    devices: Sequence[Device]
 
     @property
     def drafter_inside(self) -> bool:
         return self.setup.spec.kind is DrafterKind.MTP and self.setup.spec.drafter is None
 
-    def key(self) -> str:
-        """A name for all that the answer depends on."""
-        spec = self.setup.spec
-        if self.drafter is not None:
-            spec = replace(spec, drafter=Path("in the header"))
-        parts = (
-            fingerprint(self.engine),
-            self.engine.command,
-            replace(self.setup, spec=spec),
-            self.gpu_layers,
-            self.devices,
-            *((shape_key(one), _bytes(one)) for one in (self.target, self.drafter) if one),
-        )
+    def key(self, *, any_quantization: bool = False) -> str:
+        """A name for all that the answer depends on, or for all but the types of the tensors.
+
+        Raises: SlipstreamError ``engine_cannot``.
+        """
+        files = [one for one in (self.target, self.drafter) if one]
+        command = self.command(Path("target"), Path("drafter") if self.drafter else None)
+        # Layers are shared out by the free memory of several devices, to a GiB or so.
+        several = len(self.devices) > 1
+        devices = [(one.id, one.name, one.free >> 30 if several else 0) for one in self.devices]
+        shapes = [shape_key(one) for one in files]
+        sizes = [] if any_quantization else [_bytes(one) for one in files]
+        parts = (fingerprint(self.engine), command, devices, shapes, sizes)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def command(self, model: Path, drafter: Path | None) -> list[str]:
+        """The command line of the launch that is asked about, with these files.
+
+        Raises: SlipstreamError ``engine_cannot``.
+        """
+        command = build_command(self.engine, self.config(model, drafter), port=0)
+        return [*command, _DRY_RUN] if _DRY_RUN in self.engine.flags else command
 
     def config(self, model: Path, drafter: Path | None) -> LaunchConfig:
         """The launch that is asked about, with these files."""
@@ -82,7 +94,6 @@ class _Question:
             spec=replace(self.setup.spec, drafter=drafter),
             slots=self.setup.slots,
             gpu_layers=self.gpu_layers,
-            devices=self.devices,
             kv_type=self.setup.kv_type,
             batch=self.setup.batch,
             micro_batch=self.setup.micro_batch,
@@ -97,7 +108,7 @@ def dry_run(
     *,
     drafter: Header | None = None,
     gpu_layers: int | None = None,
-    devices: tuple[str, ...] = (),
+    devices: Sequence[Device] = (),
 ) -> Breakdown:
     """Ask an engine what a launch would take, or remember it.
 
@@ -105,21 +116,28 @@ def dry_run(
         engine: what would run it.
         target: the model's header.
         setup: what would be run.
-        drafter: the header of the drafter, if it has a file of its own; without it, the file that
-            ``setup`` names is read.
+        drafter: the header of the drafter, if it has a file of its own.
         gpu_layers: layers on devices; None: as many as the engine would like.
-        devices: ids of the devices that may be used; empty: all.
+        devices: what the engine can use now.
 
     Returns: bytes, rounded down to MiB. Output buffers are not in it.
     Raises: SlipstreamError ``dry_run_failed``; Cancelled.
     """
     cancel.raise_if_cancelled()
     question = _Question(engine, target, setup, drafter, gpu_layers, devices)
+    try:
+        exact, alike = question.key(), question.key(any_quantization=True)
+    except SlipstreamError as error:
+        raise _failed(question, error.message) from error
+    known = _kept(exact)
+    if known is not None:
+        return known
     with _alone(cancel):
-        known = _known(question)
+        known = _kept(exact)
         if known is None:
             known = _ask(question, cancel)
-            _ANSWERS.write(question.key(), to_json(known))
+            for key in (exact, alike):
+                _ANSWERS.write(key, to_json(known))
         return known
 
 
@@ -130,14 +148,20 @@ def remembered(
     *,
     drafter: Header | None = None,
     gpu_layers: int | None = None,
-    devices: tuple[str, ...] = (),
+    devices: Sequence[Device] = (),
 ) -> Breakdown | None:
-    """What ``dry_run`` answered to the same question; None if it was not asked."""
-    return _known(_Question(engine, target, setup, drafter, gpu_layers, devices))
+    """What ``dry_run`` answered to the same question about any quantization; None if nothing.
+
+    The weights may be those of another quantization.
+    """
+    question = _Question(engine, target, setup, drafter, gpu_layers, devices)
+    with contextlib.suppress(SlipstreamError):
+        return _kept(question.key(any_quantization=True))
+    return None
 
 
-def _known(question: _Question) -> Breakdown | None:
-    kept = _ANSWERS.read(question.key())
+def _kept(key: str) -> Breakdown | None:
+    kept = _ANSWERS.read(key)
     if kept is not None:
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError, OverflowError):
             return from_json(kept)
@@ -145,15 +169,14 @@ def _known(question: _Question) -> Breakdown | None:
 
 
 def _ask(question: _Question, cancel: CancelToken) -> Breakdown:
+    if not _TELLS & question.engine.flags:
+        raise _failed(question, "This engine does not tell what goes where before it loads.")
     try:
         with tempfile.TemporaryDirectory(
             prefix="slipstream-", ignore_cleanup_errors=True
         ) as folder:
-            config = _with_skeletons(question, Path(folder))
-            command = build_command(question.engine, config, port=0)
-            if _DRY_RUN in question.engine.flags:
-                command.append(_DRY_RUN)
-            log, status = _run(command, cancel)
+            model, drafter = _skeletons(question, Path(folder))
+            log, status = _run(question.command(model, drafter), cancel)
     except OSError as error:
         raise _failed(question, str(error)) from error
     except SlipstreamError as error:
@@ -166,12 +189,11 @@ def _ask(question: _Question, cancel: CancelToken) -> Breakdown:
     return answer
 
 
-def _with_skeletons(question: _Question, folder: Path) -> LaunchConfig:
+def _skeletons(question: _Question, folder: Path) -> tuple[Path, Path | None]:
     model = write_skeleton(question.target, folder / "target.gguf")
-    drafter = question.setup.spec.drafter
-    if question.drafter is not None:
-        drafter = write_skeleton(question.drafter, folder / "drafter.gguf")
-    return question.config(model, drafter)
+    if question.drafter is None:
+        return model, None
+    return model, write_skeleton(question.drafter, folder / "drafter.gguf")
 
 
 def _run(command: Sequence[str], cancel: CancelToken) -> tuple[LogTail, int | None]:

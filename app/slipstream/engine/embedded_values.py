@@ -120,6 +120,11 @@ def choose_devices(params: Params, text: str) -> None:
         raise ValueError("this engine runs on one device or on all of them")
 
 
+def leave_free(params: Params, text: str) -> None:
+    """Let fitting leave so many MiB on every device."""
+    params.fit_params_target = [positive(text) << 20] * len(params.fit_params_target)
+
+
 def numbers(text: str) -> list[float]:
     """Numbers between commas."""
     return [float(part) for part in text.split(",")]

@@ -1,6 +1,7 @@
 """What a launch took in fact, kept beside what was predicted (``planning/truth.py``)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.dryrun import remembered
@@ -11,7 +12,7 @@ from slipstream.planning.computer import Computer
 from slipstream.planning.formula import predict
 from slipstream.planning.model import model_of
 from slipstream.planning.need import Extras, Need, need_of
-from slipstream.planning.parts import HOST, Breakdown, Offload
+from slipstream.planning.parts import HOST, Breakdown, Offload, Share
 from slipstream.planning.placement import place
 from slipstream.planning.truth import Outcome, Prediction, record
 from slipstream.weights.header import Header
@@ -73,10 +74,8 @@ def _prediction(
         setup,
         drafter=drafter,
         gpu_layers=config.gpu_layers,
-        devices=config.devices,
+        devices=computer.devices,
     )
-    if known is not None:
-        return Prediction(known, "dry-run")
     model, drafts = model_of(target), model_of(drafter) if drafter else None
 
     def predicted(where: Offload) -> Breakdown:
@@ -85,4 +84,23 @@ def _prediction(
     def need(where: Offload) -> Need:
         return need_of(predicted(where), Extras(), computer)
 
-    return Prediction(predicted(place(model.sizes, need, computer).offload), "formula")
+    where = place(model.sizes, need, computer).offload
+    by_formula = predicted(where)
+    if known is None or 0 < where.count < model.layers or where.host_experts:
+        return Prediction(by_formula, "formula")
+    return Prediction(_with_weights(known, by_formula), "dry-run")
+
+
+def _with_weights(known: Breakdown, by_formula: Breakdown) -> Breakdown:
+    """The engine's answer about another quantization, with the weights of this one."""
+    drafter = by_formula.drafter
+    if known.drafter and not known.drafter_missing:
+        drafter = _weighed(known.drafter, by_formula.drafter)
+    return Breakdown(_weighed(known.target, by_formula.target), drafter)
+
+
+def _weighed(known: Mapping[str, Share], weights: Mapping[str, Share]) -> Mapping[str, Share]:
+    none = Share()
+    return {
+        id_: replace(share, weights=weights.get(id_, none).weights) for id_, share in known.items()
+    }

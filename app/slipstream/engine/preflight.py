@@ -1,15 +1,13 @@
 """What can be known before an engine starts: wrong files, and too little memory."""
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.drafters.identify import FileRole, role_of
 from slipstream.engine.config import LaunchConfig
 from slipstream.errors import Fact, SlipstreamError
-from slipstream.machine.devices import Device
-from slipstream.machine.memory import Memory
 from slipstream.paths import is_text, printable
+from slipstream.planning.computer import Computer
 from slipstream.planning.formula import predict
 from slipstream.planning.model import Model, model_of
 from slipstream.weights.header import Header
@@ -60,7 +58,7 @@ def check_files(model: Path, target: Header) -> None:
     _refuse_impossible(target)
 
 
-def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device] = ()) -> None:
+def check_memory(config: LaunchConfig, computer: Computer) -> None:
     """Refuse a launch whose files are larger than all memory there is.
 
     Between what is free and what there is in all, an engine may well run: it reads weights from
@@ -68,54 +66,52 @@ def check_memory(config: LaunchConfig, memory: Memory, devices: Sequence[Device]
 
     Args:
         config: what would run.
-        memory: main memory; 0 in all means unknown and refuses nothing.
-        devices: what else can hold weights.
+        computer: where; memory of 0 in all means unknown and refuses nothing.
 
     Raises: SlipstreamError ``model_too_large``.
     """
     files = [file for file in (config.model, config.spec.drafter, config.projector) if file]
     needed = sum(map(size_of, files))
-    own = [device for device in devices if not device.unified]
-    total = memory.total + sum(device.total for device in own)
-    if memory.total == 0 or needed <= total:
+    if computer.memory.total == 0 or needed <= computer.total:
         return
     names = " with ".join(file.name for file in files)
     raise SlipstreamError(
         "model_too_large",
-        f"{names} needs {size(needed)} of memory, and this computer has {size(total)} in all.",
+        f"{names} needs {size(needed)} of memory, and this computer has"
+        f" {size(computer.total)} in all.",
         facts={
             "path": str(config.model),
             "needed": needed,
-            "free": memory.free + sum(device.free for device in own),
-            "total": total,
+            "free": computer.free,
+            "total": computer.total,
         },
         action="Choose a smaller quantization or a smaller model.",
     )
 
 
-def check_context(
-    config: LaunchConfig, target: Header, memory: Memory, devices: Sequence[Device] = ()
-) -> None:
-    """Refuse a launch whose context makes it larger than all memory there is.
+def check_context(config: LaunchConfig, target: Header, computer: Computer) -> None:
+    """Refuse a launch whose context alone is larger than all memory there is.
+
+    It cannot be read from the disk when it is needed, as weights can.
 
     Args:
         config: what would run.
         target: the model's header.
-        memory: main memory; 0 in all means unknown and refuses nothing.
-        devices: what else can hold a model.
+        computer: where; memory of 0 in all means unknown and refuses nothing.
 
     Raises: SlipstreamError ``not_enough_memory``.
     """
-    needed = predict(model_of(target), config.setup, drafter=_drafter(config)).total
-    total = memory.total + sum(device.total for device in devices if not device.unified)
-    if memory.total == 0 or needed <= total:
+    planned = predict(model_of(target), config.setup, drafter=_drafter(config))
+    shares = (*planned.target.values(), *planned.drafter.values())
+    needed = sum(share.context + share.compute for share in shares)
+    if computer.memory.total == 0 or needed <= computer.total:
         return
     raise SlipstreamError(
         "not_enough_memory",
-        f"With {count(config.context)} tokens of context {config.model.name} needs about"
-        f" {size(needed)} of memory, and this computer has {size(total)} in all.",
-        facts={"path": str(config.model), "needed": needed, "total": total},
-        action="Choose less context, or a smaller quantization.",
+        f"{count(config.context)} tokens of context need about {size(needed)} of memory with"
+        f" {config.model.name}, and this computer has {size(computer.total)} in all.",
+        facts={"path": str(config.model), "needed": needed, "total": computer.total},
+        action="Choose less context.",
     )
 
 

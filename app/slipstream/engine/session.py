@@ -32,7 +32,6 @@ from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.spec import Choice, EngineSpec, chosen, read_hardware
 from slipstream.errors import SlipstreamError
-from slipstream.machine.devices import Device
 from slipstream.machine.memory import read_memory
 from slipstream.planning.computer import Computer
 from slipstream.weights.header import Header
@@ -92,22 +91,24 @@ class Session:
         devices, memory = read_hardware(choice.engine).devices, read_memory()
         config = LaunchConfig(
             model=request.model,
-            context=_context(request.context or choice.context, header),
+            context=header.context(request.context or choice.context),
             threads=choice.threads,
             batch=batch_for(devices),
             prompt_cache=memory.total // _PROMPT_CACHE_SHARE or None,
         )
-        check_memory(config, memory, devices)
+        check_memory(config, Computer(memory, devices))
         cancel.raise_if_cancelled()
-        self.stop()
-        start = partial(self._start, choice.engine, header, devices, cancel)
+        if self._process is not None:
+            self.stop()
+            devices, memory = read_hardware(choice.engine).devices, read_memory()
+        computer = Computer(memory, devices)
+        start = partial(self._start, choice.engine, header, computer, cancel)
         try:
             running, fallback = yield from self._climb_down(start, replace(config, spec=spec))
         except BaseException:
             self.stop()
             raise
         if self._process and self._process.log:
-            computer = Computer(memory, tuple(devices))
             keep_outcome(choice.engine, running, header, computer, self._process.log.memory)
         self.loaded = Loaded(
             request=request,
@@ -187,14 +188,13 @@ class Session:
         self,
         engine: EngineSpec,
         target: Header,
-        devices: Sequence[Device],
+        computer: Computer,
         cancel: CancelToken,
         config: LaunchConfig,
     ) -> Iterator[StateChanged]:
         """Start one launch and, with a drafter, see that it drafts."""
-        memory = read_memory()
-        check_memory(config, memory, devices)
-        check_context(config, target, memory, devices)
+        check_memory(config, computer)
+        check_context(config, target, computer)
         cancel.raise_if_cancelled()
         process = self._process = EngineProcess(engine, config)
         yield from process.start(cancel)
@@ -242,9 +242,3 @@ class Session:
             with contextlib.suppress(SlipstreamError, Cancelled):
                 self._counters = client.metrics(cancel)
         return before, self._counters
-
-
-def _context(wanted: int, header: Header) -> int:
-    """Tokens of context that the model was trained for, at most ``wanted``."""
-    trained = header.number("context_length")
-    return min(wanted, trained) if trained else wanted

@@ -32,6 +32,9 @@ LONGEST_ANSWER = 1_000_000
 """Bytes; llama-server's help is about 100 kB."""
 VERBOSITY = ("--verbosity", "--log-verbosity", "-lv")
 
+_LIBRARY = re.compile(r"(?:llama|ggml|mtmd).*\.(?:so|dylib|dll)\b", re.IGNORECASE)
+_MOST_LIBRARIES = 50
+
 _ANSWERS = Keep("engines.json", 20)
 
 EngineKind = Literal["embedded", "llama-server"]
@@ -174,7 +177,16 @@ def _own_files(spec: EngineSpec) -> list[Path]:
         if spec.kind == "embedded"
         else []
     )
-    return [spec.path, *(Path(__file__).with_name(name) for name in own)]
+    return [spec.path, *_libraries(spec.path), *(Path(__file__).with_name(name) for name in own)]
+
+
+def _libraries(binary: Path) -> list[Path]:
+    """The libraries that lie beside an engine, or in the ``lib`` folder beside its own."""
+    folder = real(binary).parent
+    with contextlib.suppress(OSError):
+        found = [*folder.iterdir(), *folder.parent.glob("lib/*")]
+        return sorted(file for file in found if _LIBRARY.search(file.name))[:_MOST_LIBRARIES]
+    return []
 
 
 def _to_json(spec: EngineSpec) -> dict[str, Any]:

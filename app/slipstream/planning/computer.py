@@ -22,6 +22,16 @@ class Computer:
     devices: tuple[Device, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def total(self) -> int:
+        """Bytes of all memory, what devices share with main memory once."""
+        return self.memory.total + sum(one.total for one in self.devices if not one.unified)
+
+    @property
+    def free(self) -> int:
+        """Bytes of it that are free."""
+        return self.memory.free + sum(one.free for one in self.devices if not one.unified)
+
     def margin(self, backend: str) -> float:
         """Share of what is needed that is kept free."""
         return self.margins.get(backend, DEFAULT_MARGIN)

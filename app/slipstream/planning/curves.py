@@ -1,14 +1,16 @@
 """Answers for every context out of a few, so that a slider moves all bars within one frame.
 
-What a launch takes grows in straight lines with the context, except where a window fills up; the
-stops lie so that windows fill up at or below one of them, or shortly above.
+Between two contexts that an engine was asked about, the formula gives the shape, and how far it was
+off at both ends is added.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from slipstream.planning.formula import predict
 from slipstream.planning.layouts import Measure
-from slipstream.planning.parts import Breakdown, Setup, Share
+from slipstream.planning.model import model_of
+from slipstream.planning.parts import Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
 from slipstream.weights.layers import number_of
 from slipstream.weights.skeleton import shape_key
@@ -22,14 +24,14 @@ class Curves:
     """A ``Measure`` that asks an engine at the two stops around a context, once for all.
 
     Attributes:
-        measure: the engine. A context that a slider comes to rest on is confirmed by asking it.
+        measure: the engine. Plan with it alone where the slider comes to rest: that confirms it.
     """
 
     measure: Measure
     _stops: dict[tuple[object, ...], Breakdown] = field(default_factory=dict)
 
     def __call__(
-        self, target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
     ) -> Breakdown:
         """Returns what lies between the answers for the two stops.
 
@@ -41,41 +43,69 @@ class Curves:
         below = max((stop for stop in stops if stop <= context), default=context)
         above = min((stop for stop in stops if stop >= context), default=context)
         low, high = (
-            self._at(target, replace(setup, context=stop), drafter, gpu_layers)
+            self._at(target, replace(setup, context=stop), drafter, where)
             for stop in (below, above)
         )
-        return between(low, high, (context - below) / (above - below or 1))
+        if below == above:
+            return low
+        model, drafts = model_of(target), model_of(drafter) if drafter else None
+
+        def by_formula(context: int) -> Breakdown:
+            at = replace(setup, context=context)
+            return predict(model, at, drafter=drafts, offload=where)
+
+        return between(
+            low,
+            high,
+            [by_formula(at) for at in (below, context, above)],
+            (context - below) / (above - below),
+        )
 
     def _at(
-        self, target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
     ) -> Breakdown:
-        key = (shape_key(target), setup, drafter and drafter.path, gpu_layers)
+        layers = tuple(where.layers.items())
+        key = (shape_key(target), setup, drafter and drafter.path, layers)
         if key not in self._stops:
-            self._stops[key] = self.measure(target, setup, drafter, gpu_layers)
+            self._stops[key] = self.measure(target, setup, drafter, where)
         return self._stops[key]
 
 
-def between(low: Breakdown, high: Breakdown, share: float) -> Breakdown:
-    """What lies between two answers, ``share`` of the way from one to the other."""
+def between(
+    low: Breakdown, high: Breakdown, by_formula: Sequence[Breakdown], share: float
+) -> Breakdown:
+    """What lies between two answers.
+
+    Args:
+        low, high: the answers.
+        by_formula: what the formula says at the lower one, between them, and at the higher one.
+        share: how far between them it lies; 0 is at the lower one.
+    """
     return replace(
         low,
-        target=_between(low.target, high.target, share),
-        drafter=_between(low.drafter, high.drafter, share),
+        target=_between(low.target, high.target, [one.target for one in by_formula], share),
+        drafter=_between(low.drafter, high.drafter, [one.drafter for one in by_formula], share),
     )
 
 
 def _between(
-    low: Mapping[str, Share], high: Mapping[str, Share], share: float
+    low: Mapping[str, Share],
+    high: Mapping[str, Share],
+    by_formula: Sequence[Mapping[str, Share]],
+    share: float,
 ) -> Mapping[str, Share]:
+    none = Share()
+
+    def part(id_: str, of: Callable[[Share], int]) -> int:
+        at_low, there, at_high = (of(one.get(id_, none)) for one in by_formula)
+        off_low, off_high = of(low[id_]) - at_low, of(high.get(id_, none)) - at_high
+        return max(0, round(there + off_low + (off_high - off_low) * share))
+
     return {
-        id_: Share(
-            weights=start.weights,
-            context=_on_line(start.context, high.get(id_, start).context, share),
-            compute=_on_line(start.compute, high.get(id_, start).compute, share),
+        id_: replace(
+            start,
+            context=part(id_, lambda one: one.context),
+            compute=part(id_, lambda one: one.compute),
         )
         for id_, start in low.items()
     }
-
-
-def _on_line(low: int, high: int, share: float) -> int:
-    return round(low + (high - low) * share)

@@ -1,17 +1,15 @@
-"""What the engine takes beside its layout: a projector, and what a target hands to its drafter.
+"""What the engine takes beside its layout; all of it is estimated.
 
-All of it is estimated.
+A projector, what a target hands to its drafter, and outputs.
 """
 
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import MADE_FOR_A_TARGET
 from slipstream.planning.need import Extras
 from slipstream.planning.parts import Setup
 from slipstream.weights.header import Header
 from slipstream.weights.layers import number_of
 
 _VALUE_BYTES = 4
-_READS_ONE = frozenset({DrafterKind.MTP})
-_READS_SEVERAL = frozenset({DrafterKind.EAGLE3, DrafterKind.DFLASH, DrafterKind.DSPARK})
 _LARGEST_SIDE = 896
 """Pixels of an image's side where the projector names none."""
 
@@ -23,6 +21,7 @@ def extras_of(
     return Extras(
         projector=projector_bytes(projector) if projector is not None else 0,
         drafter_inputs=_handed_over(target, setup, drafter),
+        outputs=_outputs(target, setup),
     )
 
 
@@ -45,8 +44,11 @@ def projector_bytes(projector: Header) -> int:
 def _handed_over(target: Header, setup: Setup, drafter: Header | None) -> int:
     """Hidden states of one batch, once per layer that the drafter reads."""
     read = 0
-    if setup.spec.kind in _READS_ONE:
-        read = 1
-    elif setup.spec.kind in _READS_SEVERAL and drafter is not None:
-        read = max(1, len(drafter.numbers("target_layers")))
+    if setup.spec.kind in MADE_FOR_A_TARGET:
+        read = max(1, len(drafter.numbers("target_layers")) if drafter else 0)
     return read * (number_of(target, "embedding_length") or 0) * setup.batch * _VALUE_BYTES
+
+
+def _outputs(target: Header, setup: Setup) -> int:
+    """Scores of all tokens, for the token that is decoded and for each that was drafted."""
+    return target.token_count * setup.slots * (1 + setup.spec.draft_tokens) * _VALUE_BYTES

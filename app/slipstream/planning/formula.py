@@ -6,18 +6,15 @@ one (``compute.py``).
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import DRAFTER_KV, MADE_FOR_A_TARGET, PLAIN, DrafterKind
 from slipstream.planning import compute
 from slipstream.planning.context import per_layer
 from slipstream.planning.model import Model
 from slipstream.planning.parts import HOST, Breakdown, Offload, Setup, Share
 from slipstream.weights.layers import Layer
 
-_READS_ALONG = frozenset(
-    {DrafterKind.MTP, DrafterKind.EAGLE3, DrafterKind.DFLASH, DrafterKind.DSPARK}
-)
-"""Kinds that make a recurrent target keep a state per draft token."""
 _TIED_TWICE = frozenset({"gemma3n", "gemma4"})
 """Their output is made before the token embeddings, so that tied ones lie in memory twice."""
 _REPACKED = frozenset({"IQ4_NL", "Q4_0", "Q4_K"})
@@ -29,7 +26,9 @@ _SHARES_CONTEXT = "gemma4-assistant"
 """A drafter that looks into the target's KV cache and has none of its own."""
 _SPLIT_AT_ATTENTION = frozenset({"lfm2", "lfm2moe"})
 """They lose flash attention when the last block in main memory is one with attention (seen)."""
-_DRAFTER_KV = "f16"
+_WHOLE_MODELS = frozenset({DrafterKind.DRAFT, DrafterKind.SELF})
+_OTHER_COMPUTERS = "RPC"
+"""Devices of other computers multiply only with what lies there (``ggml-rpc.cpp``)."""
 
 Placed = Iterable[tuple[str, int]]
 """Bytes and where they lie."""
@@ -83,7 +82,7 @@ def _weights(model: Model, places: Sequence[str], offload: Offload) -> Iterator[
 
 def _contexts(model: Model, setup: Setup) -> Sequence[int]:
     shape = model.architecture
-    keeps_more = shape.rolls_back and setup.spec.kind in _READS_ALONG
+    keeps_more = shape.rolls_back and setup.spec.kind in MADE_FOR_A_TARGET
     rollback = setup.spec.draft_tokens if keeps_more else 0
     return per_layer(shape.layers, setup, setup.kv_type, rollback)
 
@@ -101,10 +100,26 @@ def _compute(
         blocks = compute.without_flash_attention(shape, setup)
     inputs = compute.of_inputs(shape, setup, copies)
     yield HOST, blocks if HOST in places or offload.host_experts else inputs
+    if devices and not devices[0].startswith(_OTHER_COMPUTERS):
+        yield devices[0], _copied(model, places, offload)
     for number, device in enumerate(devices):
         yield device, blocks
         if pipelined:
             yield device, compute.of_pipeline(shape, setup, first=number == 0)
+
+
+def _copied(model: Model, places: Sequence[str], offload: Offload) -> int:
+    """The largest tensor in main memory: for a batch it is copied to the first device, which
+    multiplies with it (``ggml_backend_sched_split_graph``, ``offload_op``).
+    """
+    sizes = model.sizes
+    on_host = (size for size, place in zip(sizes.largest, places, strict=True) if place == HOST)
+    experts = (
+        size
+        for number, size in enumerate(sizes.largest_experts)
+        if places[number] == HOST or number < offload.host_experts
+    )
+    return max((*on_host, *experts), default=0)
 
 
 def _loses_flash_attention(model: Model, places: Sequence[str]) -> bool:
@@ -125,6 +140,10 @@ def _drafting(
 ) -> Mapping[str, Share]:
     if drafter is not None:
         first = next((device for device, count in offload.layers.items() if count), HOST)
+        if setup.spec.kind in _WHOLE_MODELS:
+            alone = replace(setup, spec=PLAIN, kv_type=DRAFTER_KV)
+            all_layers = Offload({} if first == HOST else {first: drafter.layers})
+            return predict(drafter, alone, offload=all_layers).target
         return _own_file(drafter, setup, first)
     if setup.spec.kind is DrafterKind.MTP:
         return _head(target, setup, places)
@@ -165,7 +184,7 @@ def _own_file(drafter: Model, setup: Setup, where: str) -> Mapping[str, Share]:
 
 
 def _draft_contexts(layers: tuple[Layer, ...], setup: Setup) -> Sequence[int]:
-    return per_layer(layers, setup, _DRAFTER_KV)
+    return per_layer(layers, setup, DRAFTER_KV)
 
 
 def _shares(weights: Placed, context: Placed, computing: Placed) -> Mapping[str, Share]:

@@ -16,18 +16,18 @@ from slipstream.weights.header import Header
 
 _ROUNDING = 2 << 20
 """Bytes; the engine tells MiB, and pads tensors."""
+_MOST_PROBLEMS = 2
+"""A file may be at fault, or the engine; one that hangs takes ten seconds each time."""
 
 
 class Measure(Protocol):
-    """Lets an engine lay a model out on this computer.
-
-    ``gpu_layers`` None leaves all layers to the devices, 0 leaves them to main memory.
+    """Lets an engine lay a model out on this computer, all on devices or all in main memory.
 
     Raises: SlipstreamError, if the engine cannot; Cancelled.
     """
 
     def __call__(
-        self, target: Header, setup: Setup, drafter: Header | None, gpu_layers: int | None
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
     ) -> Breakdown:
         """Returns what the engine would take."""
 
@@ -83,14 +83,12 @@ class Layouts:
 
     Attributes:
         measure: the engine; None where there is none to ask.
-        problems: why it could not answer, by the shape of the model.
+        problems: why it could not answer. After a few it is not asked any more.
     """
 
     measure: Measure | None
-    problems: dict[str, SlipstreamError] = field(default_factory=dict)
-    _answers: dict[tuple[object, ...], tuple[Launch, Breakdown] | None] = field(
-        default_factory=dict
-    )
+    problems: list[SlipstreamError] = field(default_factory=list)
+    _answers: dict[tuple[object, ...], tuple[Launch, Breakdown]] = field(default_factory=dict)
 
     def layout(self, launch: Launch, where: Offload) -> Layout:
         """What a launch takes with its layers in these places.
@@ -105,6 +103,8 @@ class Layouts:
         assumed = predicted if other is launch else other.predicted(where)
         if launch.drafter is None:
             said = _with_head_apart(said, assumed)
+        if not _same_split(said.target, assumed.target):
+            return Layout(predicted)
         target = _with_weights_of(predicted.target, said.target, assumed.target)
         if said.drafter_missing or not said.drafter:
             return Layout(Breakdown(target, predicted.drafter), measured=True)
@@ -112,28 +112,20 @@ class Layouts:
         return Layout(Breakdown(target, drafter), measured=True, drafter_measured=True)
 
     def _answer(self, launch: Launch, where: Offload) -> tuple[Launch, Breakdown] | None:
-        """What the engine said about another quantization of this model in the same places."""
+        """What the engine said about some quantization of this model in the same places."""
         on_devices = where.count >= launch.target.model.layers and not where.host_experts
         if self.measure is None or not (on_devices or where.count == 0):
             return None
-        drafter = launch.drafter.header.path if launch.drafter else None
-        key = (launch.shape, drafter, launch.setup, on_devices)
-        if key not in self._answers:
-            self._answers[key] = self._ask(self.measure, launch, where)
-        return self._answers[key]
-
-    def _ask(
-        self, measure: Measure, launch: Launch, where: Offload
-    ) -> tuple[Launch, Breakdown] | None:
         drafter = launch.drafter.header if launch.drafter else None
-        gpu_layers = None if where.count else 0
-        try:
-            answer = measure(launch.target.header, launch.setup, drafter, gpu_layers)
-            _refuse_without_devices(answer, where)
-        except SlipstreamError as problem:
-            self.problems[launch.shape] = problem
-            return None
-        return launch, answer
+        key = (launch.shape, drafter and drafter.path, launch.setup, on_devices)
+        if key not in self._answers and len(self.problems) < _MOST_PROBLEMS:
+            try:
+                said = self.measure(launch.target.header, launch.setup, drafter, where)
+                _refuse_without_devices(said, where)
+                self._answers[key] = launch, said
+            except SlipstreamError as problem:
+                self.problems.append(problem)
+        return self._answers.get(key)
 
 
 def _refuse_without_devices(answer: Breakdown, where: Offload) -> None:
@@ -147,6 +139,14 @@ def _refuse_without_devices(answer: Breakdown, where: Offload) -> None:
             facts={"devices": ", ".join(gone)},
             action="Plan again.",
         )
+
+
+def _same_split(said: Mapping[str, Share], assumed: Mapping[str, Share]) -> bool:
+    """Whether the engine shared the layers out as assumed; of several devices it may not."""
+    several = len(said) > 1 + 1  # main memory and one device
+    return not several or all(
+        abs(share.weights - _of(assumed, id_)) <= _ROUNDING for id_, share in said.items()
+    )
 
 
 def _with_head_apart(said: Breakdown, assumed: Breakdown) -> Breakdown:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from slipstream.planning.computer import Computer
 from slipstream.planning.parts import HOST, Breakdown
 
-DEVICE_CONTEXT = 320 << 20
-"""Bytes that a driver takes for a program that computes on its device (CUDA, measured)."""
+ENGINE_SPARE = 512 << 20
+"""Bytes that launches tell the engine to leave free on every device; less, and it moves layers."""
+DEVICE_SPARE = 1 << 30
+"""Bytes kept free on a card: those, and what its driver takes for a program that computes (CUDA
+320 MiB, measured), which a driver does not count and the engine does."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +20,12 @@ class Extras:
     Attributes:
         projector: the projector with what it computes in; it lies where the output lies.
         drafter_inputs: what the target hands to its drafter, in main memory.
+        outputs: scores of tokens, in main memory.
     """
 
     projector: int = 0
     drafter_inputs: int = 0
+    outputs: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,13 @@ def need_of(breakdown: Breakdown, extras: Extras, computer: Computer) -> Need:
     taken = {
         id_: sum(shares[id_].total for shares in (target, drafter) if id_ in shares) for id_ in ids
     }
-    taken[HOST] += extras.drafter_inputs
+    taken[HOST] += extras.drafter_inputs + extras.outputs
     taken[_first_device(taken)] += extras.projector
     margins = {id_: _margin(id_, amount, computer) for id_, amount in taken.items()}
     return Need(
         weights=sum(share.weights for share in target.values()),
         context=sum(share.context for share in target.values()),
-        compute=sum(share.compute for share in target.values()),
+        compute=sum(share.compute for share in target.values()) + extras.outputs,
         drafter=sum(share.total for share in drafter.values()) + extras.drafter_inputs,
         projector=extras.projector,
         margin=sum(margins.values()),
@@ -83,8 +88,12 @@ def need_of(breakdown: Breakdown, extras: Extras, computer: Computer) -> Need:
 def fits(need: Need, computer: Computer) -> bool:
     """Whether everything lies in what is free; main memory that is unknown is taken as enough.
 
-    What shares main memory has to fit into its own limit, and with the rest into main memory.
+    What shares main memory has to fit into its own limit, and with the rest into main memory. A
+    device that the computer does not have holds nothing.
     """
+    there = {HOST, *(device.id for device in computer.devices)}
+    if any(amount and id_ not in there for id_, amount in need.by_device.items()):
+        return False
     in_memory = need.host
     for device in computer.devices:
         amount = need.by_device.get(device.id, 0)
@@ -105,4 +114,4 @@ def _margin(id_: str, taken: int, computer: Computer) -> int:
     if device is None:
         return round(taken * computer.margin(HOST))
     share = round(taken * computer.margin(device.backend))
-    return share if device.unified else max(share, DEVICE_CONTEXT)
+    return max(share, ENGINE_SPARE if device.unified else DEVICE_SPARE)

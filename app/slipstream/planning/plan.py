@@ -2,22 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from slipstream.drafters.kinds import PLAIN, SpecConfig
 from slipstream.errors import SlipstreamError
 from slipstream.planning.computer import Computer
 from slipstream.planning.extras import extras_of
 from slipstream.planning.layouts import File, Launch, Layout, Layouts, Measure
-from slipstream.planning.model import model_of
-from slipstream.planning.need import Need, need_of
+from slipstream.planning.model import Model, model_of
+from slipstream.planning.need import Extras, Need, need_of
 from slipstream.planning.parts import Offload, Setup
 from slipstream.planning.placement import Placement, place
 from slipstream.planning.quantizations import Quantization
 from slipstream.planning.recommend import Option, recommend
+from slipstream.planning.truth import Method
 from slipstream.weights.shards import read_model
-
-Method = Literal["dry-run", "formula"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,7 @@ def plan(
     computer: Computer,
     wish: Wish,
     measure: Measure | None = None,
+    progress: Callable[[Quantization], None] = lambda _: None,
 ) -> Plans:
     """Plan quantizations; of each model among them one is recommended, if any fits.
 
@@ -83,26 +82,33 @@ def plan(
         computer: where they are to run.
         wish: what is to be run.
         measure: an engine that lays models out on this computer; None takes the formula.
+        progress: is told before each quantization.
 
     Raises: SlipstreamError, if none can be planned, as when the drafter that is wished for is not
         there; Cancelled.
     """
     layouts = Layouts(measure)
-    models: dict[str, list[Plan]] = {}
-    unplanned: dict[str, SlipstreamError] = {}
+    models: dict[tuple[str, str], list[Plan]] = {}
+    unplanned: dict[tuple[str, str], SlipstreamError] = {}
     for quantization in quantizations:
+        progress(quantization)
         try:
             planned = _plan(quantization, computer, wish, layouts)
         except SlipstreamError as problem:
-            unplanned[quantization.shape] = problem
+            unplanned[quantization.model_key] = _named(problem, quantization.name)
         else:
-            models.setdefault(quantization.shape, []).append(planned)
+            models.setdefault(quantization.model_key, []).append(planned)
     if unplanned and not models:
         raise next(iter(unplanned.values()))
     return Plans(
         tuple(one for plans in models.values() for one in _recommended(plans)),
-        (*unplanned.values(), *layouts.problems.values()),
+        (*unplanned.values(), *layouts.problems[:1]),
     )
+
+
+def _named(problem: SlipstreamError, name: str) -> SlipstreamError:
+    sentence = f"{name}: {problem.message}"
+    return SlipstreamError(problem.code, sentence, facts=problem.facts, action=problem.action)
 
 
 def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: Layouts) -> Plan:
@@ -127,16 +133,15 @@ def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: L
         placement=placement,
         method="dry-run" if layout.measured else "formula",
         drafter_bytes=sum(share.weights for share in layout.breakdown.drafter.values()),
-        estimated=tuple(_estimated(layout, placement.need)),
+        estimated=tuple(_estimated(model, layout, placement.need, extras)),
     )
 
 
 def _launch(quantization: Quantization, wish: Wish) -> Launch:
     target = File(quantization.header, quantization.model)
     spec = wish.choose(quantization)
-    trained = target.model.architecture.trained_context
     setup = Setup(
-        context=min(wish.context, trained) if trained else wish.context,
+        context=quantization.header.context(wish.context),
         spec=spec,
         kv_type=wish.kv_type,
         batch=wish.batch,
@@ -151,14 +156,18 @@ def _drafter_file(spec: SpecConfig) -> File | None:
     return File(header, model_of(header))
 
 
-def _estimated(layout: Layout, need: Need) -> Iterator[str]:
-    """Parts of the memory that no engine laid out; the weights are exact from the tensor table."""
+def _estimated(model: Model, layout: Layout, need: Need, extras: Extras) -> Iterator[str]:
+    """Parts of the memory that no engine laid out, and that no tensor table tells."""
+    if not model.sizes.exact:
+        yield "weights"
     if not layout.measured:
         yield from ("context", "compute")
     if need.drafter and not layout.drafter_measured:
         yield "drafter"
     if need.projector:
         yield "projector"
+    if extras.drafter_inputs or extras.outputs:
+        yield "host_buffers"
     yield "margin"
 
 

@@ -10,9 +10,10 @@ from slipstream.drafters.identify import FileRole, role_of
 from slipstream.drafters.kinds import Found
 from slipstream.drafters.near import files_near
 from slipstream.errors import SlipstreamError
+from slipstream.paths import printable
 from slipstream.planning.model import Model, model_of
 from slipstream.weights.header import Header
-from slipstream.weights.names import quantization_of
+from slipstream.weights.names import model_stem, quantization_of
 from slipstream.weights.shards import read_model, shards
 from slipstream.weights.skeleton import shape_key
 
@@ -41,6 +42,17 @@ class Quantization:
     projector: Header | None = None
     download: int = 0
 
+    @property
+    def name(self) -> str:
+        """The model's name, for people."""
+        file = self.files[0].name
+        return printable(model_stem(file) or file)
+
+    @property
+    def model_key(self) -> tuple[str, str]:
+        """Equal for all quantizations of one model: fine-tunes have the shape of their base."""
+        return self.name, self.shape
+
 
 def local_quantizations(
     paths: Sequence[Path], cancel: CancelToken
@@ -53,7 +65,7 @@ def local_quantizations(
     Raises: Cancelled.
     """
     read, problems = [], []
-    projectors: dict[Path, Header | None] = {}
+    projectors: dict[tuple[Path, int], Header | None] = {}
     for path in paths:
         cancel.raise_if_cancelled()
         try:
@@ -64,8 +76,9 @@ def local_quantizations(
         except SlipstreamError as problem:
             problems.append(problem)
             continue
-        if path.parent not in projectors:
-            projectors[path.parent] = next(_projectors(path), None)
+        place = (path.parent, header.hidden_size)
+        if place not in projectors:
+            projectors[place] = next(_projectors(header), None)
         read.append(
             Quantization(
                 label=quantization_of(header) or path.stem,
@@ -74,17 +87,19 @@ def local_quantizations(
                 shape=shape_key(header),
                 files=shards(path),
                 found=find_drafters(header, cancel),
-                projector=projectors[path.parent],
+                projector=projectors[place],
             )
         )
     return tuple(read), tuple(problems)
 
 
-def _projectors(target: Path) -> Iterator[Header]:
-    for path in files_near(target):
+def _projectors(target: Header) -> Iterator[Header]:
+    """Projectors near a model that make what it reads."""
+    for path in files_near(target.path):
         try:
             header = read_model(path)
         except SlipstreamError:
             continue
-        if role_of(header) is FileRole.PROJECTOR:
+        width = header.integer("clip.vision.projection_dim")
+        if role_of(header) is FileRole.PROJECTOR and width in (None, target.hidden_size):
             yield header

@@ -1,14 +1,16 @@
 """Which of several quantizations to take.
 
 Between 4 and 6 bits, K-quants and dynamic quantizations lose little; more bits cost speed and
-memory for hardly any quality, fewer cost quality. So of these good ones the largest is taken that
-lies on the GPU as a whole. Beside it stands one that is good in main memory, where every byte
-costs time: the largest that is quick on any processor, or the smallest. The larger of the two is
+memory for hardly any quality, fewer cost quality. Where there are none of these, others of 4 to 6
+bits count as good, then those of 8. So of the good ones the largest is taken that lies on the GPU
+as a whole. Beside it stands one that is good in main memory, where every byte
+costs time: the largest that is quick on any processor, or the largest that is hardly larger than
+the smallest good one. The larger of the two is
 recommended, so that more memory never leads to a smaller one.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slipstream.planning.placement import Fit
@@ -18,7 +20,10 @@ QUICK_ANYWHERE = 4 << 30
 """Bytes of weights that an ordinary processor reads about ten times a second."""
 _GOOD = re.compile(r"(?:i1-)?Q[456]_K.*|UD-I?Q[456]_.*|(?:MXFP4|NVFP4).*", re.IGNORECASE)
 _BITS = re.compile(r"\d+")
+_HARDLY_LARGER = 1.05
 _FEWEST_BITS = 4
+_GOOD_BITS = (4, 5, 6)
+_MANY_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,14 @@ def is_good(label: str) -> bool:
 
 
 def _good_ones(options: Sequence[Option]) -> set[int]:
-    good = {index for index, option in enumerate(options) if is_good(option.label)}
-    return good or {i for i, option in enumerate(options) if not loses_quality(option.label)}
+    kinds: tuple[Callable[[str], bool], ...] = (
+        is_good,
+        lambda label: bits(label) in _GOOD_BITS,
+        lambda label: bits(label) == _MANY_BITS,
+        lambda label: not loses_quality(label),
+    )
+    sets = ({i for i, option in enumerate(options) if kind(option.label)} for kind in kinds)
+    return next(filter(None, sets), set())
 
 
 def _on_gpu(options: Sequence[Option], good: Sequence[int]) -> list[int]:
@@ -83,8 +94,10 @@ def _on_gpu(options: Sequence[Option], good: Sequence[int]) -> list[int]:
 
 
 def _anywhere(options: Sequence[Option], good: Sequence[int]) -> list[int]:
-    """The largest that is quick on any processor, or else the smallest; less if memory is less."""
-    quick = [index for index in good if options[index].weights <= QUICK_ANYWHERE] or good[:1]
+    """The largest that is quick on any processor, or else hardly larger than the smallest."""
+    smallest = options[good[0]].weights if good else 0
+    limit = max(QUICK_ANYWHERE, round(_HARDLY_LARGER * smallest))
+    quick = [index for index in good if options[index].weights <= limit]
     return [index for index in quick if options[index].fit is not Fit.NONE][-1:]
 
 

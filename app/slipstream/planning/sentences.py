@@ -1,5 +1,6 @@
 """Why a quantization is recommended or not, in one sentence with the numbers."""
 
+from slipstream.machine.devices import Device
 from slipstream.planning.computer import Computer
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan
@@ -18,29 +19,32 @@ def why(plan: Plan, computer: Computer) -> str:
 
 
 def _recommendation(plan: Plan) -> str:
-    if loses_quality(plan.quantization.label):
+    label = plan.quantization.label
+    if loses_quality(label):
         return "The largest that fits."
+    if not is_good(label):
+        return "There is no better one that fits."
     if plan.placement.fit is Fit.GPU:
-        return "The best that the GPU holds as a whole."
+        return "The largest good one that the GPU holds as a whole."
     if plan.placement.need.weights <= QUICK_ANYWHERE:
         return "Good, and quick on any processor."
-    if is_good(plan.quantization.label):
-        return "The smallest good one, and so the quickest from main memory."
-    return "The best choice of those that fit."
+    return "Good, and hardly larger than the smallest good one: from main memory, less is quicker."
 
 
 def _on_gpu(plan: Plan, computer: Computer) -> str:
-    need = plan.placement.need
-    return f"It fits fully on {_names(plan, computer)}: {_of_free(need.on_devices, computer)}."
+    return f"It fits fully on {_names(plan, computer)}: {_on_devices(plan, computer)}."
 
 
 def _in_part(plan: Plan, computer: Computer) -> str:
     offload, names = plan.placement.offload, _names(plan, computer)
     if offload.host_experts:
-        where = f"{names}, but the experts of {count(offload.host_experts)} layers do not"
+        where = f"{names} but for the experts of {count(offload.host_experts)} layers"
     else:
-        where = f"{names} in part: {count(offload.count)} of {count(plan.layers)} layers"
-    return f"It fits on {where}; the rest runs on the processor, which is slower."
+        where = f"{names} in part, {count(offload.count)} of {count(plan.layers)} layers"
+    return (
+        f"It fits on {where}: {_on_devices(plan, computer)}. "
+        f"The rest, {size(plan.placement.need.host)}, runs on the processor, which is slower."
+    )
 
 
 def _in_memory(plan: Plan, computer: Computer) -> str:
@@ -52,17 +56,14 @@ def _in_memory(plan: Plan, computer: Computer) -> str:
 
 def _too_large(plan: Plan, computer: Computer) -> str:
     need = plan.placement.need.total
-    own = [device for device in computer.devices if not device.unified]
-    free = computer.memory.free + sum(device.free for device in own)
-    total = computer.memory.total + sum(device.total for device in own)
-    if need > total:
-        return f"Too large: it needs {size(need)}, and there are {size(total)} in all."
-    if need > free:
+    if need > computer.total:
+        return f"Too large: it needs {size(need)}, and there are {size(computer.total)} in all."
+    if need > computer.free:
         return (
-            f"It needs {size(need)}, and {size(free)} are free; "
-            "it fits when other programs are closed."
+            f"Too large for now: it needs {size(need)}, and {size(computer.free)} are free. "
+            "It may fit when other programs are closed."
         )
-    return f"Too large: it needs {size(need)}, and no split of it fits both memories."
+    return f"Too large: it needs {size(need)}, and no way to divide it fits what is free."
 
 
 _FITS = {
@@ -73,11 +74,19 @@ _FITS = {
 }
 
 
-def _of_free(need: int, computer: Computer) -> str:
-    free = sum(device.free for device in computer.devices)
-    return f"{size(need)} of {size(free)} that are free"
+def _on_devices(plan: Plan, computer: Computer) -> str:
+    free = sum(_free(device, computer) for device in _used(plan, computer))
+    return f"{size(plan.placement.need.on_devices)} of {size(free)} that are free"
+
+
+def _free(device: Device, computer: Computer) -> int:
+    shared = device.unified and computer.memory.total
+    return min(device.free, computer.memory.free) if shared else device.free
 
 
 def _names(plan: Plan, computer: Computer) -> str:
-    used = [one for one in computer.devices if plan.placement.need.by_device.get(one.id)]
-    return " and ".join(device.name or device.id for device in used)
+    return " and ".join(device.name or device.id for device in _used(plan, computer))
+
+
+def _used(plan: Plan, computer: Computer) -> list[Device]:
+    return [one for one in computer.devices if plan.placement.need.by_device.get(one.id)]

@@ -26,6 +26,8 @@ _SPARE = 50
 _LARGEST_FILE = 4_000_000
 _ROUNDING = 6 * MIB
 """The engine rounds down to MiB, each of three parts of target and drafter."""
+_SAME_WEIGHTS = 0.02
+"""Share of the weights up to which two figures mean the same layers."""
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 Method = Literal["dry-run", "formula"]
@@ -76,6 +78,11 @@ class Outcome:
         loaded = _total(self.loaded, device, drafter=not expected.drafter_missing)
         return (loaded - _ROUNDING - predicted) / predicted if predicted else 0.0
 
+    def comparable(self, device: str) -> bool:
+        """Whether the layers that were expected on a device lie there; else nothing is learnt."""
+        expected, loaded = _weights(self.predicted.breakdown, device), _weights(self.loaded, device)
+        return abs(expected - loaded) <= max(_ROUNDING, _SAME_WEIGHTS * expected)
+
 
 def record(outcome: Outcome) -> None:
     """Keep an outcome. If the disk is full or the folder closed, it is lost and nothing else."""
@@ -101,15 +108,22 @@ def recent(limit: int) -> tuple[Outcome, ...]:
 def margin(backend: str) -> float:
     """Share of the predicted bytes to keep free on devices of a backend.
 
-    The worst of its last launches, at least ``DEFAULT_MARGIN``, at most ``LARGEST_MARGIN``.
+    The worst of its last launches whose layers lay where they were expected, at least
+    ``DEFAULT_MARGIN``, at most ``LARGEST_MARGIN``.
     """
     shortfalls = [
-        max(outcome.shortfall(device) for device in devices)
+        outcome.shortfall(device)
         for outcome in recent(KEPT)
-        if (devices := [id for id, name in outcome.backends.items() if name == backend])
+        for device, name in outcome.backends.items()
+        if name == backend and outcome.comparable(device)
     ]
     worst = max(shortfalls[:LEARNT_FROM], default=0.0)
     return min(max(worst, DEFAULT_MARGIN), LARGEST_MARGIN)
+
+
+def _weights(breakdown: Breakdown, device: str) -> int:
+    shares = (breakdown.target, breakdown.drafter)
+    return sum(share[device].weights for share in shares if device in share)
 
 
 def _total(breakdown: Breakdown, device: str, *, drafter: bool) -> int:

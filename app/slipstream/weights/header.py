@@ -86,6 +86,17 @@ class Header:
         """Blocks of the model, those that only predict further tokens included."""
         return self.number("block_count") or 0
 
+    @cached_property
+    def blocks(self) -> frozenset[str]:
+        """Numbers of the blocks that have tensors, as text."""
+        names = (tensor.name.split(".", 2) for tensor in self.tensors)
+        return frozenset(parts[1] for parts in names if parts[0] == "blk" and len(parts) > 1)
+
+    def context(self, wanted: int) -> int:
+        """Tokens of context that the model was trained for, at most ``wanted``."""
+        trained = self.number("context_length") or 0
+        return min(wanted, trained) if trained > 0 else wanted
+
     @property
     def hidden_size(self) -> int:
         """Width of the hidden state."""

@@ -133,16 +133,23 @@ class Shape:
 
     def attention(self, block: int) -> Layer:
         """What the attention of a block keeps."""
+        if not self.kv_heads:
+            return Layer(self._rows(block, "attn_k"), self._rows(block, "attn_v"))
         windowed = self._windowed[block]
         ending = "_swa" if windowed else ""
         number = self._number
-        heads = self.kv_heads[block] if self.kv_heads else 0
+        heads = self.kv_heads[block]
         key = number(f"attention.key_length{ending}") or self.key_length
         value = number(f"attention.value_length{ending}") or self.value_length
         if self.latent:
             value = 0  # one compressed row serves for both
         index = number("attention.indexer.key_length") or 0
         return Layer(heads * key, heads * value, index, self.window if windowed else 0)
+
+    def _rows(self, block: int, name: str) -> int:
+        """Values that a matrix makes of each token, where no key tells."""
+        tensor = self._header.by_name.get(f"blk.{block}.{name}.weight")
+        return tensor.shape[1] if tensor is not None and len(tensor.shape) > 1 else 0
 
     @property
     def latent(self) -> int:

@@ -1,6 +1,7 @@
 """What the name of a model file says: its quantization, its place in a set, a name for people."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,11 +63,19 @@ def quantization(name: str) -> str | None:
 
 
 def quantization_of(header: Header) -> str | None:
-    """The label of a file: by its name, its folder's name, or what its header says."""
+    """The label of a file: by its name, its folder's, what its header says, or its tensors."""
     path = header.path
     label = quantization(path.name) or quantization(path.parent.name)
     number = header.integer("general.file_type")
-    return label or (None if number is None else FILE_TYPES.get(number))
+    return label or FILE_TYPES.get(-1 if number is None else number) or _commonest_type(header)
+
+
+def _commonest_type(header: Header) -> str | None:
+    """The type that most bytes of the tensors have, if it is one that names a quantization."""
+    sizes: Counter[str] = Counter()
+    for tensor in header.tensors:
+        sizes[tensor.type] += tensor.bytes
+    return next((quantization(name) for name, _ in sizes.most_common(1)), None)
 
 
 def shard_of(name: str) -> Shard | None:

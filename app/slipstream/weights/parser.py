@@ -5,7 +5,7 @@ Long arrays (a vocabulary of 262,144 tokens) are stepped over without building t
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipstream.weights.cursor import MAX_HEADER_BYTES, Cursor, Damage, Readable, Scalar
 from slipstream.weights.tensor_types import TENSOR_TYPES, TYPE_NUMBERS, type_name
@@ -59,7 +59,7 @@ class Tensor:
         shape: elements per dimension, the contiguous one first.
         type: name of its element type; ``type 99`` for one that is not known here.
         offset: bytes from the start of the tensor data.
-        bytes: its size; 0 for an unknown type.
+        bytes: its size; of an unknown type, all that lies before the next tensor.
     """
 
     name: str
@@ -110,6 +110,7 @@ def parse(stream: Readable, file_bytes: int, keep: frozenset[str]) -> Parsed:
         raise Damage("its alignment is impossible")
     _check_places(tensors, alignment)
     data_start = padded(cursor.at, alignment)
+    tensors = _sized(tensors, max(0, file_bytes - data_start))
     data_bytes = max((tensor.offset + tensor.bytes for tensor in tensors), default=0)
     # A file without tensors may end right after its header, without padding.
     data_end = data_start + data_bytes if tensors else cursor.at
@@ -162,6 +163,17 @@ def _check_places(tensors: tuple[Tensor, ...], alignment: int) -> None:
             raise Damage(f"the tensor {tensor.name[:80]} {what}")
         known = tensor.type in TYPE_NUMBERS
         end = padded(tensor.offset + tensor.bytes, alignment) if known else None
+
+
+def _sized(tensors: tuple[Tensor, ...], data_bytes: int) -> tuple[Tensor, ...]:
+    """Give each tensor of an unknown type what lies between it and the next one."""
+    ends = [*(tensor.offset for tensor in tensors[1:]), data_bytes]
+    return tuple(
+        tensor
+        if tensor.type in TYPE_NUMBERS
+        else replace(tensor, bytes=max(0, end - tensor.offset))
+        for tensor, end in zip(tensors, ends, strict=False)
+    )
 
 
 def _start(cursor: Cursor) -> int:

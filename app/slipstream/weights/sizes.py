@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from slipstream.weights.header import Header
 from slipstream.weights.layers import blocks_of
+from slipstream.weights.tensor_types import TYPE_NUMBERS
 
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.")
 _LOOKED_UP = (
@@ -32,7 +33,10 @@ class TensorBytes:
         output: what follows the last block.
         embedding: the table of token embeddings, a part of ``looked_up``.
         tied: the token embeddings serve as the output as well.
-        embedding_type: name of their element type.
+        exact: the types of all tensors are known.
+        embedding_type: name of the embeddings' element type.
+        largest: the largest tensor of each block that is no expert, and the output's after them.
+        largest_experts: the largest tensor of each block's experts.
     """
 
     looked_up: int
@@ -41,7 +45,10 @@ class TensorBytes:
     output: int
     embedding: int
     tied: bool
+    exact: bool
     embedding_type: str
+    largest: tuple[int, ...]
+    largest_experts: tuple[int, ...]
 
     @property
     def total(self) -> int:
@@ -56,6 +63,7 @@ def tensor_bytes(header: Header) -> TensorBytes:
     """
     layers = blocks_of(header)
     blocks, experts = [0] * layers, [0] * layers
+    largest, largest_experts = [0] * (layers + 1), [0] * layers
     looked_up = output = 0
     for tensor in header.tensors:
         match = _BLOCK.match(tensor.name)
@@ -64,18 +72,29 @@ def tensor_bytes(header: Header) -> TensorBytes:
             block = 0
         if 0 <= block < layers:
             blocks[block] += tensor.bytes
-            experts[block] += tensor.bytes if _EXPERTS.search(tensor.name) else 0
+            if _EXPERTS.search(tensor.name):
+                experts[block] += tensor.bytes
+                largest_experts[block] = max(largest_experts[block], tensor.bytes)
+            else:
+                largest[block] = max(largest[block], tensor.bytes)
         elif tensor.name.startswith(_LOOKED_UP):
             looked_up += tensor.bytes
         else:
             output += tensor.bytes
+            largest[-1] = max(largest[-1], tensor.bytes)
     embedding = header.by_name.get("token_embd.weight")
+    tied = embedding is not None and "output.weight" not in header.by_name
+    if embedding is not None and tied:
+        largest[-1] = max(largest[-1], embedding.bytes)
     return TensorBytes(
         looked_up=looked_up,
         blocks=tuple(blocks),
         experts=tuple(experts),
         output=output,
         embedding=embedding.bytes if embedding else 0,
-        tied=embedding is not None and "output.weight" not in header.by_name,
+        tied=tied,
+        exact=all(tensor.type in TYPE_NUMBERS for tensor in header.tensors),
         embedding_type=embedding.type if embedding else "",
+        largest=tuple(largest),
+        largest_experts=tuple(largest_experts),
     )

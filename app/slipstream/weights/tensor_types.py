@@ -47,6 +47,7 @@ TENSOR_TYPES: dict[int, TensorType] = {
     39: TensorType("MXFP4", 32, 17),
     40: TensorType("NVFP4", 64, 36),
     41: TensorType("Q1_0", 128, 18),
+    42: TensorType("Q2_0", 64, 18),
 }
 """By the number that GGUF files use (``enum ggml_type``); removed numbers are left out."""
 
