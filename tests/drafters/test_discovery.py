@@ -24,6 +24,7 @@ from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters import discovery
 from slipstream.drafters.discovery import NGRAM
 from slipstream.drafters.kinds import Drafter, DrafterKind, Unfit
+from slipstream.drafters.near import files_near
 from slipstream.weights.shards import read_model
 
 
@@ -212,3 +213,11 @@ def test_looking_for_drafters_can_be_cancelled(tmp_path: Path) -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         find_drafters(target, cancel)
+
+
+def test_a_file_that_was_just_added_is_found(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "model.gguf")
+    assert list(files_near(target)) == []
+    for number in range(3):
+        added = write_target(tmp_path / f"{number}.gguf")
+        assert added in files_near(target)

@@ -14,6 +14,7 @@ from gguf_files import (
     write_projector,
     write_target,
 )
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.reference import hub_cache, resolve, resolve_all
 from slipstream.weights.shards import read_model
@@ -177,18 +178,18 @@ def test_a_folder_may_mean_all_that_is_in_it(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_text("I am a text")
     (tmp_path / "notes.txt").write_text("notes")
-    assert resolve_all(str(tmp_path)) == (shards[0], drafter, damaged, deep)
+    assert resolve_all(str(tmp_path), CancelToken()) == (shards[0], drafter, damaged, deep)
 
 
 def test_an_empty_folder_means_nothing(tmp_path: Path) -> None:
-    assert resolve_all(str(tmp_path)) == ()
+    assert resolve_all(str(tmp_path), CancelToken()) == ()
 
 
 def test_a_file_and_a_demo_mean_themselves(tmp_path: Path) -> None:
     second = write_target(tmp_path / "M-00002-of-00002.gguf")
     first = write_target(tmp_path / "M-00001-of-00002.gguf")
-    assert resolve_all(str(second)) == (first,)
-    assert resolve_all("demo") == (DEMO,)
+    assert resolve_all(str(second), CancelToken()) == (first,)
+    assert resolve_all("demo", CancelToken()) == (DEMO,)
 
 
 def test_a_demo_is_a_demo_even_where_a_folder_has_its_name(
@@ -196,16 +197,16 @@ def test_a_demo_is_a_demo_even_where_a_folder_has_its_name(
 ) -> None:
     (tmp_path / "demo").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert resolve_all("demo") == (DEMO,)
-    assert resolve_all("./demo") == ()
+    assert resolve_all("demo", CancelToken()) == (DEMO,)
+    assert resolve_all("./demo", CancelToken()) == ()
 
 
 def test_a_repository_in_the_cache_may_mean_all_its_quantizations(cache: Path) -> None:
     small = write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
     large = write_target(snapshot(cache) / "Q8_0" / "Test-Q8_0.gguf")
     write_target(snapshot(cache, "old", main=False) / "Test-Q2_K.gguf")
-    assert resolve_all("owner/Test-GGUF") == (small, large)
-    assert resolve_all("owner/Test-GGUF:Q8_0") == (large,)
+    assert resolve_all("owner/Test-GGUF", CancelToken()) == (small, large)
+    assert resolve_all("owner/Test-GGUF:Q8_0", CancelToken()) == (large,)
 
 
 @pytest.mark.parametrize(
@@ -221,5 +222,13 @@ def test_a_repository_in_the_cache_may_mean_all_its_quantizations(cache: Path) -
 def test_all_of_what_is_nowhere(text: str, code: str, cache: Path) -> None:
     write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
     with pytest.raises(SlipstreamError) as caught:
-        resolve_all(text)
+        resolve_all(text, CancelToken())
     assert caught.value.code == code
+
+
+def test_looking_through_folders_can_be_cancelled(tmp_path: Path) -> None:
+    write_target(tmp_path / "Test-Q4_K_M.gguf")
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        resolve_all(str(tmp_path), cancel)

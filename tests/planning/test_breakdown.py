@@ -1,7 +1,9 @@
 """What an engine tells of memory is read from its log, whatever else is in there."""
 
 import json
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,4 +188,21 @@ def test_no_log_confuses_and_other_lines_do_not_matter(lines: list[str]) -> None
 
 @given(st.builds(Breakdown, tables, tables, st.booleans()))
 def test_a_breakdown_survives_being_stored(breakdown: Breakdown) -> None:
+    breakdown = replace(breakdown, target={HOST: Share(), **breakdown.target})
     assert from_json(json.loads(json.dumps(to_json(breakdown)))) == breakdown
+
+
+@pytest.mark.parametrize(
+    "share",
+    [
+        {"weights": -1, "context": 0, "compute": 0},
+        {"weights": 10**400, "context": 0, "compute": 0},
+        {"weights": "5", "context": 0, "compute": 0},
+        {"weights": 1.5, "context": 0, "compute": 0},
+    ],
+)
+def test_what_was_kept_is_believed_only_if_it_is_possible(share: dict[str, object]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        from_json({"target": {HOST: share}, "drafter": {}, "drafter_missing": False})
+    with pytest.raises(ValueError):  # noqa: PT011
+        from_json({"target": {}, "drafter": {}, "drafter_missing": False})

@@ -13,7 +13,7 @@ from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.dryrun import dry_run
 from slipstream.engine.spec import EngineSpec, learn
 from slipstream.errors import SlipstreamError
-from slipstream.planning.layouts import File, Launch, Layouts, Measure
+from slipstream.planning.layouts import HUNG, File, Launch, Layouts, Measure
 from slipstream.planning.model import model_of
 from slipstream.planning.parts import HOST, Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
@@ -164,6 +164,19 @@ def test_an_engine_that_does_not_answer_is_given_up_and_the_formula_serves() -> 
         assert (layout.measured, layout.breakdown) == (False, launch.predicted(IN_MEMORY))
     assert engine.asked == 2
     assert [problem.code for problem in layouts.problems] == ["dry_run_failed"] * 2
+
+
+def test_an_engine_that_hangs_is_asked_once() -> None:
+    asked = []
+
+    def hangs(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
+        asked.append(target.path.name)
+        raise SlipstreamError(HUNG, "It does not answer.", action="Go on.")
+
+    layouts = Layouts(hangs)
+    for label in LABELS:
+        assert not layouts.layout(qwen(label), IN_MEMORY).measured
+    assert len(asked) == 1
 
 
 def test_where_one_quantization_cannot_be_asked_about_another_is() -> None:

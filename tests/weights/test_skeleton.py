@@ -135,6 +135,14 @@ def test_a_tensor_of_unknown_size_cannot_be_laid_out(tmp_path: Path) -> None:
     assert "type 144" in why_not(header, tmp_path / "skeleton.gguf")
 
 
+@pytest.mark.parametrize("tokens", [-1, 1 << 32, 1 << 63])
+def test_an_impossible_number_of_tokens_cannot_be_laid_out(tokens: int, tmp_path: Path) -> None:
+    header = read_header(DEMO)
+    keys = {key: value for key, value in header.keys.items() if key != TOKENS}
+    impossible = replace(header, keys={**keys, "qwen35.vocab_size": tokens})
+    assert "number of tokens" in why_not(impossible, tmp_path / "skeleton.gguf")
+
+
 def test_files_that_are_no_set_cannot_be_laid_out(tmp_path: Path) -> None:
     header = read_header(DEMO)
     header = replace(header, tensors=(*header.tensors, header.tensors[0]))

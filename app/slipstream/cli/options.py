@@ -24,7 +24,7 @@ LARGEST = 2**31 - 1
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?)B?", re.IGNORECASE)
 _LARGEST_SIZE = 2**60
 _SYSTEM_BYTES = 4 << 30
 _SMALLEST_WITHOUT_UNIT = 1_000_000
@@ -65,7 +65,7 @@ def device_of(text: str) -> Device:
     Raises: typer.BadParameter.
     """
     id_, equals, amounts = text.partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z][\w.-]{0,40}", id_) or id_.upper() == HOST:
+    if not equals or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,40}", id_) or id_.upper() == HOST:
         raise typer.BadParameter("--device must look like CUDA0=24GiB.")
     amount = _amount(amounts, "--device")
     backend = id_.rstrip("0123456789")
@@ -107,7 +107,7 @@ def _size(text: str, option: str) -> int:
     factor = {**_UNITS, **_BINARY}.get(unit)
     if match is None or factor is None:
         raise typer.BadParameter(f"{option}: {text!r} is not a size; write it like 24GiB.")
-    size = round(float(match[1]) * factor)
+    size = round(min(float(match[1]) * factor, _LARGEST_SIZE))
     if not unit and 0 < size < _SMALLEST_WITHOUT_UNIT:
-        raise typer.BadParameter(f"{option}: {text} would be bytes; write it like {text}GiB.")
-    return min(size, _LARGEST_SIZE)
+        raise typer.BadParameter(f"{option}: {text} would be bytes; write it like {match[1]}GiB.")
+    return size

@@ -1,7 +1,7 @@
 """``slipstream plan``: what each quantization needs, where it would run, and which to take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Annotated
 
@@ -133,7 +133,7 @@ def _answer(
     model: str, question: _Question, cancel: CancelToken, update: Callable[[str], None]
 ) -> Answer:
     """Raises: SlipstreamError, if there is nothing to plan; Cancelled."""
-    quantizations, unread = local_quantizations(resolve_all(model), cancel)
+    quantizations, unread = local_quantizations(resolve_all(model, cancel), cancel)
     if not quantizations:
         raise unread[0] if unread else _no_model(model)
     choice = wanted()
@@ -143,7 +143,7 @@ def _answer(
     if question.memory or question.devices:
         shared = [Memory(one.total, one.free) for one in question.devices if one.unified]
         memory = question.memory or (shared or [here.memory])[0]
-        computer = Computer(memory, tuple(question.devices))
+        computer = Computer(memory, tuple(_capped(one, memory) for one in question.devices))
         devices = computer.devices
     # Without an engine it is planned by formula, with any drafter that an engine could run.
     spec_types = engine.spec_types if engine.ok else tuple(SPEC_TYPES)
@@ -162,6 +162,14 @@ def _answer(
     plans = plan_all(quantizations, computer, wish, measure, progress)
     problems = (*unread, *filter(None, [engine.problem]), *here.problems, *plans.problems)
     return Answer(plans.plans, wish.context, computer, devices, problems)
+
+
+def _capped(device: Device, memory: Memory) -> Device:
+    """A device that shares main memory has no more than that."""
+    if not device.unified:
+        return device
+    total, free = min(device.total, memory.total), min(device.free, memory.free)
+    return replace(device, total=total, free=min(total, free))
 
 
 def _no_model(model: str) -> SlipstreamError:

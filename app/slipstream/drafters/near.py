@@ -1,25 +1,35 @@
 """Where the drafters of a model on this computer lie."""
 
-from collections.abc import Iterator
+import heapq
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from slipstream.weights.names import quantization, shard_of
 from slipstream.weights.shards import shards, size_of
 
 DRAFTER_FOLDERS = frozenset({"mtp", "dspark", "dflash"})
+_SETTLED = 2.0
+"""Seconds after a change from which on every further change shows in a folder's time."""
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """A folder: its GGUF files by size and name, one per set of shards, and drafter folders."""
+
+    files: tuple[tuple[int, str, Path], ...] = ()
+    folders: tuple[Path, ...] = ()
 
 
 def files_near(target: Path) -> Iterator[Path]:
     """GGUF files that may belong to the target, the smallest first, one per set of shards."""
     own = {target, *shards(target)}
-    files = [
-        path
-        for folder in _folders(target.parent)
-        for path in _entries(folder)
-        if path.suffix.lower() == ".gguf" and path.is_file() and path not in own
-    ]
-    firsts = (path for path in files if (shard := shard_of(path.name)) is None or shard.number == 1)
-    yield from sorted(firsts, key=lambda path: (size_of(path), path.name))
+    listings = [_listed(folder).files for folder in _folders(target.parent)]
+    yield from (path for _, _, path in heapq.merge(*listings) if path not in own)
 
 
 def _folders(home: Path) -> Iterator[Path]:
@@ -27,13 +37,36 @@ def _folders(home: Path) -> Iterator[Path]:
     of the repository around it."""
     for folder in (home, home.parent) if quantization(home.name) else (home,):
         yield folder
-        for entry in _entries(folder):
-            if entry.name.lower() in DRAFTER_FOLDERS and entry.is_dir():
-                yield entry
+        yield from _listed(folder).folders
 
 
-def _entries(folder: Path) -> list[Path]:
+def _listed(folder: Path) -> _Listing:
+    """What a folder holds; looked up again when it has changed."""
     try:
-        return sorted(folder.iterdir())
+        changed = folder.stat().st_mtime_ns
     except OSError:
-        return []
+        return _Listing()
+    look = _look_into if time.time() - changed / 1e9 > _SETTLED else _look_into.__wrapped__
+    return look(folder, changed)
+
+
+@lru_cache(maxsize=64)
+def _look_into(folder: Path, changed: int) -> _Listing:  # noqa: ARG001 - tells versions apart
+    try:
+        with os.scandir(folder) as entries:
+            found = [Path(folder, entry.name) for entry in entries]
+    except OSError:
+        return _Listing()
+    named = (path for path in found if path.suffix.lower() == ".gguf")
+    firsts = (path for path in named if (shard := shard_of(path.name)) is None or shard.number == 1)
+    files = ((size_of(path), path.name, path) for path in firsts if _is(stat.S_ISREG, path))
+    drafters = (path for path in found if path.name.lower() in DRAFTER_FOLDERS)
+    folders = sorted(path for path in drafters if _is(stat.S_ISDIR, path))
+    return _Listing(tuple(sorted(files)), tuple(folders))
+
+
+def _is(kind: Callable[[int], bool], path: Path) -> bool:
+    try:
+        return kind(path.stat().st_mode)
+    except OSError:
+        return False

@@ -57,10 +57,13 @@ class Child:
 
     def kill(self) -> None:
         """End the engine and its guardian at once, and wait for that."""
-        self.ask_to_end()
+        # Asked first who they are: what an engine started outlives it, and is nobody's child then.
+        started: list[psutil.Process] = []
         with contextlib.suppress(psutil.Error):
-            for process in psutil.Process(self.pid).children(recursive=True):
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
+            started = psutil.Process(self.pid).children(recursive=True)
+        self.ask_to_end()
+        for process in started:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
         self._guardian.kill()
         self._guardian.wait()

@@ -43,9 +43,10 @@ class Survey:
 
     def computer(self) -> Computer:
         """What can be planned with, and what launches on it have taught."""
+        by_id = {one.id: one for one in reversed(self.devices) if one.usable and one.id != HOST}
         # The engine gives the first layers to devices of other computers.
         usable = sorted(
-            (device for device in self.devices if device.usable),
+            (one for one in self.devices if by_id.get(one.id) is one),
             key=lambda device: device.backend != _OTHER_COMPUTERS,
         )
         backends = {HOST, *(device.backend for device in usable)}

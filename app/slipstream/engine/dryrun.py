@@ -9,6 +9,7 @@ three draft tokens, which is most of the time that such a model takes.
 import contextlib
 import hashlib
 import secrets
+import shutil
 import tempfile
 import threading
 import time
@@ -29,6 +30,7 @@ from slipstream.engine.spec import VERBOSITY, EngineSpec, fingerprint
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.planning.breakdown import PROJECTED, from_json, parse_projection, to_json
+from slipstream.planning.layouts import HUNG
 from slipstream.planning.parts import Breakdown, Setup
 from slipstream.weights.header import Header
 from slipstream.weights.skeleton import shape_key, write_skeleton
@@ -38,6 +40,9 @@ SECONDS = 10.0
 _LOOK = 0.01
 """Seconds between two looks at what it has printed."""
 _DRY_RUN = "--dry-run"
+_FAILED = "dry_run_failed"
+_PREFIX = "slipstream-dry-run-"
+_STALE_SECONDS = 600
 _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """The engine really clears recurrent states when it lays them out: 600 MB of Qwen3.6 27B with MTP
 took 1.0 s in small pages and 0.5 s in huge ones. Other systems than Linux ignore it."""
@@ -121,7 +126,8 @@ def dry_run(
         devices: what the engine can use now.
 
     Returns: bytes, rounded down to MiB. Output buffers are not in it.
-    Raises: SlipstreamError ``dry_run_failed``; Cancelled.
+    Raises: SlipstreamError ``dry_run_failed``, or ``HUNG`` where it does not answer in time;
+        Cancelled.
     """
     cancel.raise_if_cancelled()
     question = _Question(engine, target, setup, drafter, gpu_layers, devices)
@@ -172,9 +178,8 @@ def _ask(question: _Question, cancel: CancelToken) -> Breakdown:
     if not _TELLS & question.engine.flags:
         raise _failed(question, "This engine does not tell what goes where before it loads.")
     try:
-        with tempfile.TemporaryDirectory(
-            prefix="slipstream-", ignore_cleanup_errors=True
-        ) as folder:
+        _remove_stale()
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
             model, drafter = _skeletons(question, Path(folder))
             log, status = _run(question.command(model, drafter), cancel)
     except OSError as error:
@@ -185,8 +190,17 @@ def _ask(question: _Question, cancel: CancelToken) -> Breakdown:
     if answer is None:
         asked = question.config(question.target.path, question.setup.spec.drafter)
         reason = name_failure(status, log.evidence(), asked, loading=True)
-        raise _failed(question, reason.message, reason.facts)
+        code = HUNG if status is None else _FAILED
+        raise _failed(question, reason.message, reason.facts, code=code)
     return answer
+
+
+def _remove_stale() -> None:
+    """Remove what dry runs left behind whose app was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _skeletons(question: _Question, folder: Path) -> tuple[Path, Path | None]:
@@ -240,11 +254,14 @@ def _bytes(header: Header) -> int:
 
 
 def _failed(
-    question: _Question, reason: str, facts: Mapping[str, Fact] | None = None
+    question: _Question,
+    reason: str,
+    facts: Mapping[str, Fact] | None = None,
+    code: str = _FAILED,
 ) -> SlipstreamError:
     name = question.target.path.name
     return SlipstreamError(
-        "dry_run_failed",
+        code,
         f"The engine could not be asked how much memory {name} needs, so the numbers are"
         " estimated.",
         facts={**(facts or {}), "engine": question.engine.id, "reason": reason},

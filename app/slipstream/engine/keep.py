@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import stat
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,8 +63,9 @@ class Keep:
     def _sign(self) -> Signature:
         with contextlib.suppress(OSError, SlipstreamError):
             file = self._file()
-            stat = file.stat()
-            return file, stat.st_mtime_ns, stat.st_size
+            facts = file.stat()
+            if stat.S_ISREG(facts.st_mode):
+                return file, facts.st_mtime_ns, facts.st_size
         return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from slipstream.cancel import CancelToken
 from slipstream.drafters.identify import FileRole, role_of
 from slipstream.errors import SlipstreamError
 from slipstream.weights.names import shard_of
@@ -28,14 +29,19 @@ def models_in(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
     yield from filter(is_model, files_in(folder, deepest))
 
 
-def files_in(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
+def files_in(
+    folder: Path, deepest: int = DEEPEST, cancel: CancelToken | None = None
+) -> Iterator[Path]:
     """GGUF files in a folder, whatever they are; of a set of shards the first.
 
     Args:
         folder: where to look; nothing is found in one that does not exist.
         deepest: levels of folders to go down.
+
+    Raises: Cancelled.
     """
-    yield from filter(_is_first, islice(_gguf_files(folder, deepest), MOST))
+    files = _gguf_files(folder, deepest, cancel or CancelToken())
+    yield from filter(_is_first, islice(files, MOST))
 
 
 def is_model(path: Path) -> bool:
@@ -53,8 +59,9 @@ def _is_first(path: Path) -> bool:
     return shard is None or shard.number == 1
 
 
-def _gguf_files(folder: Path, deepest: int) -> Iterator[Path]:
+def _gguf_files(folder: Path, deepest: int, cancel: CancelToken) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
+        cancel.raise_if_cancelled()
         depth = len(Path(parent).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if depth >= deepest:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.folders import files_in, models_in
 from slipstream.paths import expanded, resources
@@ -49,22 +50,22 @@ def resolve(text: str) -> Path:
     )
 
 
-def resolve_all(text: str) -> tuple[Path, ...]:
+def resolve_all(text: str, cancel: CancelToken) -> tuple[Path, ...]:
     """Every file that may be meant: all of a folder, or of a repository in the cache.
 
     Args:
         text: as for ``resolve``.
 
     Returns: the first file of each set of shards; their headers tell which are models.
-    Raises: SlipstreamError, as ``resolve`` does, but never ``ambiguous_model``.
+    Raises: SlipstreamError, as ``resolve`` does, but never ``ambiguous_model``; Cancelled.
     """
     folder = None if text in DEMOS else _existing(text)
     if folder is not None and folder.is_dir():
-        return tuple(files_in(folder))
+        return tuple(files_in(folder, cancel=cancel))
     match = _REPOSITORY.fullmatch(text)
     if folder is None and text not in DEMOS and match and not match["quant"]:
         for snapshot in _snapshots(_home(f"{match['owner']}/{match['name']}")):
-            return tuple(files_in(snapshot, deepest=1))
+            return tuple(files_in(snapshot, 1, cancel))
     return (resolve(text),)
 
 

@@ -1,5 +1,6 @@
 """Limits that a container or a service manager puts on this process (Linux control groups)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from slipstream.machine.files import ROOT, read_number, read_text
 
 # cgroup v1 says "no limit" with the largest number of whole pages.
 _NO_LIMIT = 1 << 60
+_NUMBER = re.compile(r"[0-9]{1,20}")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def _memory_limits(root: Path) -> Iterator[MemoryLimit]:
 def _cpu_limits(root: Path) -> Iterator[float]:
     for folder in _folders(root, ""):
         quota, _, period = read_text(folder / "cpu.max").partition(" ")
-        if quota.isdecimal() and period.isdecimal() and int(period):
+        if _NUMBER.fullmatch(quota) and _NUMBER.fullmatch(period) and int(period):
             yield int(quota) / int(period)
     for folder in _folders(root, "cpu"):
         quota_us = read_number(folder / "cpu.cfs_quota_us")
@@ -72,4 +74,6 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
 
 def _fields(path: Path) -> dict[str, int]:
     pairs = (line.split() for line in read_text(path).splitlines())
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
+    return {
+        pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and _NUMBER.fullmatch(pair[1])
+    }

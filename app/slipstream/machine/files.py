@@ -1,9 +1,11 @@
 """Small files through which a system tells about itself; unreadable ones are empty."""
 
+import re
 from pathlib import Path
 
 ROOT = Path("/")
 """Where the system's files begin; tests begin elsewhere."""
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
 
 
 def read_text(path: Path) -> str:
@@ -15,8 +17,6 @@ def read_text(path: Path) -> str:
 
 
 def read_number(path: Path) -> int | None:
-    """The whole number in a file; None where there is none."""
-    try:
-        return int(read_text(path))
-    except ValueError:
-        return None
+    """The whole number in a file; None where there is none, or an impossible one."""
+    text = read_text(path)
+    return int(text) if _NUMBER.fullmatch(text) else None

@@ -16,6 +16,7 @@ MIB = 1 << 20
 PROJECTED = "projected to use "
 """In the line that ends the projection."""
 
+_MOST_BYTES = 1 << 60
 _TABLE = "common_memory_breakdown_print: | memory breakdown"
 _DRAFTER = "getting device memory data for the extra model"
 _NO_DRAFTER = "failed to measure the memory of the extra model"
@@ -119,8 +120,11 @@ def from_json(value: Any) -> Breakdown:
 
     Raises: KeyError, TypeError, ValueError, AttributeError, for anything else.
     """
+    target = _shares_from(value["target"])
+    if HOST not in target:
+        raise ValueError(target)
     return Breakdown(
-        target=_shares_from(value["target"]),
+        target=target,
         drafter=_shares_from(value["drafter"]),
         drafter_missing=bool(value["drafter_missing"]),
     )
@@ -128,9 +132,15 @@ def from_json(value: Any) -> Breakdown:
 
 def _shares_from(value: Any) -> dict[str, Share]:
     return {
-        str(id): Share(*(int(share[part]) for part in ("weights", "context", "compute")))
+        str(id): Share(*(_bytes(share[part]) for part in ("weights", "context", "compute")))
         for id, share in value.items()
     }
+
+
+def _bytes(value: Any) -> int:
+    if not isinstance(value, int) or not 0 <= value <= _MOST_BYTES:
+        raise ValueError(value)
+    return value
 
 
 def _read_row(row: re.Match[str]) -> tuple[str, Share]:

@@ -10,6 +10,9 @@ from slipstream.weights.header import Header
 from slipstream.weights.layers import number_of
 
 _VALUE_BYTES = 4
+_MOST_PATCHES = 1 << 14
+_WIDEST = 1 << 17
+"""Of any projector; a file may claim anything."""
 _LARGEST_SIDE = 896
 """Pixels of an image's side where the projector names none."""
 
@@ -38,7 +41,8 @@ def projector_bytes(projector: Header) -> int:
     across = (vision["image_size"] or _LARGEST_SIDE) // (vision["patch_size"] or 14)
     columns = 3 * vision["feed_forward_length"] + 5 * vision["embedding_length"]
     weights = sum(tensor.bytes for tensor in projector.tensors)
-    return weights + across * across * columns * _VALUE_BYTES
+    patches = min(across * across, _MOST_PATCHES)
+    return weights + patches * min(columns, _WIDEST) * _VALUE_BYTES
 
 
 def _handed_over(target: Header, setup: Setup, drafter: Header | None) -> int:

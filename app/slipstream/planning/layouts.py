@@ -17,7 +17,9 @@ from slipstream.weights.header import Header
 _ROUNDING = 2 << 20
 """Bytes; the engine tells MiB, and pads tensors."""
 _MOST_PROBLEMS = 2
-"""A file may be at fault, or the engine; one that hangs takes ten seconds each time."""
+"""A file may be at fault, or the engine."""
+HUNG = "dry_run_hung"
+"""Code of the error of an engine that did not answer in time; it is not asked again."""
 
 
 class Measure(Protocol):
@@ -111,6 +113,11 @@ class Layouts:
         drafter = _with_weights_of(predicted.drafter, said.drafter, assumed.drafter)
         return Layout(Breakdown(target, drafter), measured=True, drafter_measured=True)
 
+    @property
+    def _given_up(self) -> bool:
+        hung = any(problem.code == HUNG for problem in self.problems)
+        return hung or len(self.problems) >= _MOST_PROBLEMS
+
     def _answer(self, launch: Launch, where: Offload) -> tuple[Launch, Breakdown] | None:
         """What the engine said about some quantization of this model in the same places."""
         on_devices = where.count >= launch.target.model.layers and not where.host_experts
@@ -118,7 +125,7 @@ class Layouts:
             return None
         drafter = launch.drafter.header if launch.drafter else None
         key = (launch.shape, drafter and drafter.path, launch.setup, on_devices)
-        if key not in self._answers and len(self.problems) < _MOST_PROBLEMS:
+        if key not in self._answers and not self._given_up:
             try:
                 said = self.measure(launch.target.header, launch.setup, drafter, where)
                 _refuse_without_devices(said, where)

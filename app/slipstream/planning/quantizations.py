@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
-from slipstream.drafters.discovery import find_drafters
+from slipstream.drafters.discovery import MAX_FILES, find_drafters
 from slipstream.drafters.identify import FileRole, role_of
 from slipstream.drafters.kinds import Found
 from slipstream.drafters.near import files_near
@@ -95,7 +96,7 @@ def local_quantizations(
 
 def _projectors(target: Header) -> Iterator[Header]:
     """Projectors near a model that make what it reads."""
-    for path in files_near(target.path):
+    for path in islice(files_near(target.path), MAX_FILES):
         try:
             header = read_model(path)
         except SlipstreamError:

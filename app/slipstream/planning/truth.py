@@ -88,6 +88,8 @@ def record(outcome: Outcome) -> None:
     """Keep an outcome. If the disk is full or the folder closed, it is lost and nothing else."""
     with contextlib.suppress(OSError, SlipstreamError):
         file = paths.predictions_file()
+        if file.exists() and not file.is_file():
+            return
         paths.make_private(file)
         with file.open("ab") as stream:
             # The line before may have been cut off.
@@ -142,9 +144,12 @@ def _shorten(file: Path) -> None:
 
 
 def _lines() -> list[bytes]:
-    with contextlib.suppress(OSError, SlipstreamError), paths.predictions_file().open("rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - _LARGEST_FILE))
-        return [line for line in file.read(_LARGEST_FILE).split(b"\n") if line.strip()]
+    with contextlib.suppress(OSError, SlipstreamError):
+        path = paths.predictions_file()
+        if path.is_file():
+            with path.open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _LARGEST_FILE))
+                return [line for line in file.read(_LARGEST_FILE).split(b"\n") if line.strip()]
     return []
 
 

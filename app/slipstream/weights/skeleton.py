@@ -32,6 +32,7 @@ from slipstream.weights.tensor_types import TYPE_NUMBERS, type_number
 VERSION = 3
 _TOKENIZER = "tokenizer.ggml.model"
 _LEFT_OUT = ("split.", "tokenizer.chat_template")
+_MOST_TOKENS = (1 << 32) - 1
 _PROBE_BYTES = 4 << 20
 """Size of the hole that shows whether a file system has holes."""
 
@@ -56,6 +57,8 @@ def skeleton(header: Header) -> Skeleton:
     """
     if not header.architecture:
         raise _cannot(header.path, "it does not name its architecture")
+    if not 0 <= header.token_count <= _MOST_TOKENS:
+        raise _cannot(header.path, "it claims to have an impossible number of tokens")
     tensors, data_bytes = _placed(header)
     content = encoded(_entries(header), tensors)
     data_start = padded(len(content), header.alignment) if tensors else len(content)

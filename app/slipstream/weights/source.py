@@ -18,7 +18,7 @@ SILENCE = 15.0
 _GRACE = 30.0
 _SLOWEST = 50_000
 """Bytes per second below which a request takes too long; before, it has a grace in seconds."""
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19})")
 
 
 class Refused(Exception):  # noqa: N818 - what the server did
@@ -154,7 +154,7 @@ class RemoteFile:
     def _begin_whole(self, response: httpx2.Response) -> None:
         """The server knows no ranges: its answer is read piece by piece instead."""
         size = response.headers.get("Content-Length", "")
-        if not size.isdecimal() or "Content-Encoding" in response.headers:
+        if not re.fullmatch(r"[0-9]{1,19}", size) or "Content-Encoding" in response.headers:
             raise Senseless("does not say how large the file is")
         self.file_bytes = int(size)
         self._whole = response.iter_raw()
