@@ -37,7 +37,7 @@ from slipstream.weights.skeleton import shape_key, write_skeleton
 
 SECONDS = 10.0
 """The longest that an engine may take; on an idle machine it answers within half a second."""
-_LOOK = 0.01
+_LOOK = 0.003
 """Seconds between two looks at what it has printed."""
 _DRY_RUN = "--dry-run"
 _FAILED = "dry_run_failed"
@@ -68,8 +68,8 @@ class _Question:
     def drafter_inside(self) -> bool:
         return self.setup.spec.kind is DrafterKind.MTP and self.setup.spec.drafter is None
 
-    def key(self, *, any_quantization: bool = False) -> str:
-        """A name for all that the answer depends on, or for all but the types of the tensors.
+    def keys(self) -> tuple[str, str]:
+        """A name for all that the answer depends on, and for all but the types of the tensors.
 
         Raises: SlipstreamError ``engine_cannot``.
         """
@@ -78,10 +78,8 @@ class _Question:
         # Layers are shared out by the free memory of several devices, to a GiB or so.
         several = len(self.devices) > 1
         devices = [(one.id, one.name, one.free >> 30 if several else 0) for one in self.devices]
-        shapes = [shape_key(one) for one in files]
-        sizes = [] if any_quantization else [_bytes(one) for one in files]
-        parts = (fingerprint(self.engine), command, devices, shapes, sizes)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
+        alike = (fingerprint(self.engine), command, devices, [shape_key(one) for one in files])
+        return _digest(alike, [_bytes(one) for one in files]), _digest(alike)
 
     def command(self, model: Path, drafter: Path | None) -> list[str]:
         """The command line of the launch that is asked about, with these files.
@@ -132,7 +130,7 @@ def dry_run(
     cancel.raise_if_cancelled()
     question = _Question(engine, target, setup, drafter, gpu_layers, devices)
     try:
-        exact, alike = question.key(), question.key(any_quantization=True)
+        exact, alike = question.keys()
     except SlipstreamError as error:
         raise _failed(question, error.message) from error
     known = _kept(exact)
@@ -162,8 +160,12 @@ def remembered(
     """
     question = _Question(engine, target, setup, drafter, gpu_layers, devices)
     with contextlib.suppress(SlipstreamError):
-        return _kept(question.key(any_quantization=True))
+        return _kept(question.keys()[1])
     return None
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _kept(key: str) -> Breakdown | None:
