@@ -355,9 +355,9 @@ def test_a_model_larger_than_memory_is_told_once_and_does_not_unload_what_runs(
 
 
 def test_a_drafter_that_makes_it_too_large_is_left_out(
-    session: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+    session: Session, demo: Path, dflash: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    just_enough = Memory(demo.stat().st_size + 1000, 8 << 20)
+    just_enough = Memory(demo.stat().st_size + dflash.stat().st_size - 1000, 8 << 20)
     monkeypatch.setattr(session_module, "read_memory", lambda: just_enough)
     falls = [e for e in load(session, demo, DrafterKind.DFLASH) if isinstance(e, FellBack)]
     assert [(fall.code, fall.now) for fall in falls] == [("model_too_large", PLAIN)]

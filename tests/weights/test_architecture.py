@@ -182,3 +182,16 @@ def test_an_unknown_architecture_without_keys_is_read_by_its_matrices() -> None:
     tensors = {"blk.0.attn_k.weight": (64, 16), "blk.0.attn_v.weight": (64, 8)}
     (layer,) = architecture_of(header("newest", {"block_count": 1}, tensors)).layers
     assert (layer.key, layer.value) == (16, 8)
+
+
+@pytest.mark.parametrize("name", ["dream", "llada", "llada-moe", "rnd1", "bert"])
+def test_models_that_write_all_at_once_keep_nothing(name: str) -> None:
+    keys = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4}
+    assert architecture_of(header(name, keys)).layers == (Layer(), Layer())
+
+
+def test_minimax_01_keeps_a_square_of_each_head() -> None:
+    keys = {"block_count": 8, "embedding_length": 64, "attention.head_count": 4}
+    first, *_, last = architecture_of(header("minimax-01", keys)).layers
+    assert first == Layer(state=4 * 16 * 16)
+    assert last == Layer(key=64, value=64)

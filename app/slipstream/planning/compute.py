@@ -67,9 +67,9 @@ def hidden(shape: Architecture, setup: Setup) -> int:
 
 
 def mask(shape: Architecture, setup: Setup) -> int:
-    """Bytes of what tells which tokens of the context each token may look at."""
+    """Bytes of what tells which tokens of its slot's context each token may look at."""
     kinds = {layer.window: layer for layer in shape.layers if layer.key or layer.value}
-    each = {window: cell_count(layer, setup) for window, layer in kinds.items()}
+    each = {window: cell_count(layer, setup) // setup.slots for window, layer in kinds.items()}
     full = each.pop(0, 0) * (_INDEX_MASKS if shape.index_width else 1)
     return (full + sum(each.values())) * setup.micro_batch * _MASK_BYTES
 
@@ -109,5 +109,5 @@ def _of_recurrent(shape: Architecture) -> int:
     if shape.name.startswith(("mamba", "granite")):
         return shape.recurrent_width * 33 // 4
     if shape.name.startswith(("rwkv", "arwkv")):
-        return 3 * shape.feed_forward + 8 * shape.hidden
+        return 20 * shape.hidden
     return 0

@@ -52,6 +52,12 @@ BY_KV_HEADS = frozenset({
 ONE_PART_EACH = frozenset({"nemotron_h", "nemotron_h_moe"})
 # One block in so many has attention, the last of them, where the header does not say.
 INTERVALS = {"minimax-01": 8, "qwen35": 4, "qwen35moe": 4, "qwen3next": 4, "qwen4exp": 4}
+# They read a text as a whole, or write it all at once.
+NO_CACHE = frozenset({
+    "bert", "dream", "eurobert", "gemma-embedding", "jina-bert-v2", "jina-bert-v3", "llada",
+    "llada-moe", "modern-bert", "neo-bert", "nomic-bert", "nomic-bert-moe", "rnd1",
+    "wavtokenizer-dec",
+})
 ROLLS_BACK = frozenset({
     "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
     "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
@@ -180,6 +186,8 @@ class Shape:
         kernel = number("ssm.conv_kernel") or 0
         if head := number("kda.head_dim"):
             return max(self.heads, default=0) * head * (3 * (kernel - 1 if kernel else 3) + head)
+        if self._name == "minimax-01":
+            return max(self.heads, default=0) * self.key_length**2
         inner, state = number("ssm.inner_size") or 0, number("ssm.state_size") or 0
         groups = number("ssm.group_count") or 0
         return max(0, kernel - 1) * (inner + 2 * groups * state) + state * inner
@@ -215,6 +223,8 @@ class Shape:
         return [name in RECURRENT or name == "falcon-h1"] * self._blocks
 
     def _has_own_cache(self, block: int) -> bool:
+        if self._name in NO_CACHE:
+            return False
         if self._name == "gemma3n":
             return block < GEMMA3N_CACHED
         shared = self._number("attention.shared_kv_layers") or 0
