@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from slipstream.planning.formula import predict
 from slipstream.planning.layouts import Measure
-from slipstream.planning.model import model_of
+from slipstream.planning.model import Model, model_of
 from slipstream.planning.parts import Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
 from slipstream.weights.layers import number_of
@@ -29,6 +29,7 @@ class Curves:
 
     measure: Measure
     _stops: dict[tuple[object, ...], Breakdown] = field(default_factory=dict)
+    _known: list[tuple[Header, str, Model]] = field(default_factory=list)
 
     def __call__(
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
@@ -48,7 +49,8 @@ class Curves:
         )
         if below == above:
             return low
-        model, drafts = model_of(target), model_of(drafter) if drafter else None
+        model = self._known_as(target)[1]
+        drafts = self._known_as(drafter)[1] if drafter else None
 
         def by_formula(context: int) -> Breakdown:
             at = replace(setup, context=context)
@@ -65,10 +67,18 @@ class Curves:
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
     ) -> Breakdown:
         layers = tuple(where.layers.items())
-        key = (shape_key(target), setup, drafter and drafter.path, layers)
+        key = (self._known_as(target)[0], setup, drafter and drafter.path, layers)
         if key not in self._stops:
             self._stops[key] = self.measure(target, setup, drafter, where)
         return self._stops[key]
+
+    def _known_as(self, header: Header) -> tuple[str, Model]:
+        """A header's shape and model; working them out takes as long as all the rest."""
+        for known, shape, model in self._known:
+            if known is header:
+                return shape, model
+        self._known.append((header, shape_key(header), model_of(header)))
+        return self._known[-1][1:]
 
 
 def between(

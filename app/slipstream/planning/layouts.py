@@ -91,6 +91,7 @@ class Layouts:
     measure: Measure | None
     problems: list[SlipstreamError] = field(default_factory=list)
     _answers: dict[tuple[object, ...], tuple[Launch, Breakdown]] = field(default_factory=dict)
+    _predictions: dict[tuple[object, ...], Breakdown] = field(default_factory=dict)
 
     def layout(self, launch: Launch, where: Offload) -> Layout:
         """What a launch takes with its layers in these places.
@@ -102,7 +103,7 @@ class Layouts:
         if answer is None:
             return Layout(predicted)
         other, said = answer
-        assumed = predicted if other is launch else other.predicted(where)
+        assumed = predicted if other is launch else self._assumed(other, where)
         if launch.drafter is None:
             said = _with_head_apart(said, assumed)
         if not _same_split(said.target, assumed.target):
@@ -112,6 +113,13 @@ class Layouts:
             return Layout(Breakdown(target, predicted.drafter), measured=True)
         drafter = _with_weights_of(predicted.drafter, said.drafter, assumed.drafter)
         return Layout(Breakdown(target, drafter), measured=True, drafter_measured=True)
+
+    def _assumed(self, other: Launch, where: Offload) -> Breakdown:
+        """What the formula says of a launch that the engine was asked about."""
+        key = (id(other), *where.layers.items())
+        if key not in self._predictions:
+            self._predictions[key] = other.predicted(where)
+        return self._predictions[key]
 
     @property
     def _given_up(self) -> bool:

@@ -121,11 +121,15 @@ def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: L
         quantization.projector,
     )
 
+    tried: list[tuple[Offload, Layout]] = []
+
     def need(where: Offload) -> Need:
-        return need_of(layouts.layout(launch, where).breakdown, extras, computer)
+        layout = layouts.layout(launch, where)
+        tried.append((where, layout))
+        return need_of(layout.breakdown, extras, computer)
 
     placement = place(model.sizes, need, computer)
-    layout = layouts.layout(launch, placement.offload)
+    layout = next(layout for where, layout in tried if where is placement.offload)
     return Plan(
         quantization=quantization,
         setup=launch.setup,
