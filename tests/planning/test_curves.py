@@ -149,3 +149,23 @@ def test_a_device_that_only_one_of_two_answers_has_is_taken_to_need_nothing_ther
         HOST: Share(1, 15, 20),
         "CUDA0": Share(1, 3, 3),
     }
+
+
+def test_whichever_quantization_was_asked_about_the_weights_are_those_of_the_wanted_one() -> None:
+    def engine(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
+        """As engines do, it counts a head inside the target with the target."""
+        planned = predict(model_of(target), setup, offload=where)
+        head = {id_: Share(weights=one.weights) for id_, one in planned.drafter.items()}
+        return Breakdown(
+            {id_: one + head.get(id_, Share()) for id_, one in planned.target.items()},
+            {id_: replace(one, weights=0) for id_, one in planned.drafter.items()},
+        )
+
+    curves, small, large = Curves(engine), known("qwen3.6-27b", "Q4_K_M"), known("qwen3.6-27b")
+    curves(large, Setup(16_384, MTP), None, HERE)
+    for model in (small, large):
+        for context in (16_384, 20_000):
+            setup = Setup(context, MTP)
+            said, right = curves(model, setup, None, HERE), engine(model, setup, None, HERE)
+            assert said.target[HOST].weights == right.target[HOST].weights
+            assert said.total == pytest.approx(right.total, abs=4)

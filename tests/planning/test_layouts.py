@@ -186,6 +186,20 @@ def test_where_one_quantization_cannot_be_asked_about_another_is() -> None:
     assert layouts.layout(qwen("Q4_K_M"), IN_MEMORY).measured
 
 
+def test_one_bad_file_does_not_cost_others_their_answers() -> None:
+    bad, good = qwen("Q8_0"), qwen("Q4_K_M")
+
+    def engine(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
+        if target is bad.target.header:
+            raise SlipstreamError("dry_run_failed", "It cannot be asked about.", action="Go on.")
+        return QWEN_PLAIN
+
+    layouts = Layouts(engine)
+    for where in (Offload({"CUDA0": 66}), IN_MEMORY, Offload({"CUDA0": 66})):
+        assert not layouts.layout(bad, where).measured
+    assert layouts.layout(good, IN_MEMORY).measured
+
+
 def test_an_answer_for_another_split_over_devices_is_not_taken() -> None:
     launch = qwen("Q8_0")
     where = Offload({"CUDA0": 40, "CUDA1": 26})

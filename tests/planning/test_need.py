@@ -129,3 +129,10 @@ def test_a_projector_takes_its_weights_and_room_for_one_image() -> None:
     strange = {"vision.image_size": -1, "vision.patch_size": 2**60, "block_count": 2**60}
     strange |= {"vision.embedding_length": 64}
     assert projector_bytes(header("clip", strange, tensors)) == weights
+
+
+def test_a_card_that_only_computes_now_and_then_needs_nothing_to_spare() -> None:
+    in_memory = Breakdown({HOST: Share(GIB), "CUDA0": Share(compute=400 << 20)})
+    need = need_of(in_memory, Extras(), computer(8, 1))
+    assert need.by_device["CUDA0"] < 500 << 20
+    assert fits(need, computer(8, 1))

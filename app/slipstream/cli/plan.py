@@ -36,7 +36,7 @@ from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan, Wish
 from slipstream.planning.plan import plan as plan_all
 from slipstream.planning.quantizations import Quantization, local_quantizations
-from slipstream.planning.sentences import why
+from slipstream.planning.sentences import fits_later, why
 from slipstream.words import SPECULATION, count, size
 
 _FITS = {
@@ -84,7 +84,7 @@ def plan(
         typer.Option(
             metavar="ID=TOTAL[:FREE]",
             help="Plan for another computer, with this graphics card, like CUDA0=24GiB or"
-            " MTL0=48GiB. Without --ram its main memory is this computer's.",
+            " MTL0=48GiB. Without --ram its main memory is this computer's, on a Mac the card's.",
         ),
     ] = None,
     as_json: Annotated[
@@ -277,5 +277,4 @@ def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Answ
 
 
 def _fits(plan: Plan, computer: Computer) -> str:
-    for_now = plan.placement.fit is Fit.NONE and plan.placement.need.total <= computer.total
-    return "not for now" if for_now else _FITS[plan.placement.fit]
+    return "not for now" if fits_later(plan, computer) else _FITS[plan.placement.fit]

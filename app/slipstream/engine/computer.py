@@ -43,15 +43,10 @@ class Survey:
 
     def computer(self) -> Computer:
         """What can be planned with, and what launches on it have taught."""
-        by_id = {one.id: one for one in reversed(self.devices) if one.usable and one.id != HOST}
-        # The engine gives the first layers to devices of other computers.
-        usable = sorted(
-            (one for one in self.devices if by_id.get(one.id) is one),
-            key=lambda device: device.backend != _OTHER_COMPUTERS,
-        )
+        usable = in_use(self.devices)
         backends = {HOST, *(device.backend for device in usable)}
         margins = {backend: truth.margin(backend) for backend in backends}
-        return Computer(self.memory, tuple(usable), margins)
+        return Computer(self.memory, usable, margins)
 
 
 def survey(engines: Sequence[EngineSpec]) -> Survey:
@@ -73,6 +68,14 @@ def survey(engines: Sequence[EngineSpec]) -> Survey:
     listed = [device for _, hardware in asked for device in hardware.devices]
     devices = _left_out(merge(listed, drivers.devices, memory))
     return Survey(memory, devices, tuple(asked), (*problems, *drivers.problems))
+
+
+def in_use(devices: Sequence[Device]) -> tuple[Device, ...]:
+    """The devices that the engine gives layers to, in its order: those of other computers first."""
+    usable = [one for one in _left_out(devices) if one.usable and one.id != HOST]
+    by_id = {one.id: one for one in reversed(usable)}
+    once = (one for one in usable if by_id[one.id] is one)
+    return tuple(sorted(once, key=lambda device: device.backend != _OTHER_COMPUTERS))
 
 
 def _left_out(devices: Sequence[Device]) -> tuple[Device, ...]:

@@ -192,7 +192,7 @@ def _ask(question: _Question, cancel: CancelToken) -> Breakdown:
     if answer is None:
         asked = question.config(question.target.path, question.setup.spec.drafter)
         reason = name_failure(status, log.evidence(), asked, loading=True)
-        code = HUNG if status is None else _FAILED
+        code = HUNG if status is None and not _is_projected(log) else _FAILED
         raise _failed(question, reason.message, reason.facts, code=code)
     return answer
 

@@ -86,7 +86,8 @@ def _prediction(
 
     where = place(model.sizes, need, computer).offload
     by_formula = predicted(where)
-    if known is None or 0 < where.count < model.layers or where.host_experts:
+    elsewhere = bool(computer.devices) and where.count < model.layers
+    if known is None or elsewhere or where.host_experts:
         return Prediction(by_formula, "formula")
     return Prediction(_with_weights(known, by_formula), "dry-run")
 
@@ -96,7 +97,8 @@ def _with_weights(known: Breakdown, by_formula: Breakdown) -> Breakdown:
     drafter = by_formula.drafter
     if known.drafter and not known.drafter_missing:
         drafter = _weighed(known.drafter, by_formula.drafter)
-    return Breakdown(_weighed(known.target, by_formula.target), drafter)
+    target = _weighed(known.target, by_formula.target)
+    return Breakdown(target, drafter, known.drafter_missing)
 
 
 def _weighed(known: Mapping[str, Share], weights: Mapping[str, Share]) -> Mapping[str, Share]:

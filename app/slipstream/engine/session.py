@@ -12,7 +12,7 @@ from slipstream.drafters.discovery import find_drafters
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
-from slipstream.engine.computer import batch_for
+from slipstream.engine.computer import batch_for, in_use
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.events import (
     EngineState,
@@ -88,7 +88,7 @@ class Session:
         spec = choose(found, request.spec, choice.engine.spec_types, request.draft_tokens)
         if request.spec == "auto" and spec.kind is None:
             yield from (one for one in found.unfit if one.missed)
-        devices, memory = read_hardware(choice.engine).devices, read_memory()
+        devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
         config = LaunchConfig(
             model=request.model,
             context=header.context(request.context or choice.context),
@@ -100,7 +100,7 @@ class Session:
         cancel.raise_if_cancelled()
         if self._process is not None:
             self.stop()
-            devices, memory = read_hardware(choice.engine).devices, read_memory()
+            devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
         computer = Computer(memory, devices)
         start = partial(self._start, choice.engine, header, computer, cancel)
         try:

@@ -28,7 +28,7 @@ class Curves:
     """
 
     measure: Measure
-    _stops: dict[tuple[object, ...], Breakdown] = field(default_factory=dict)
+    _stops: dict[tuple[object, ...], tuple[Model, Breakdown]] = field(default_factory=dict)
     _known: list[tuple[Header, str, Model]] = field(default_factory=list)
 
     def __call__(
@@ -66,11 +66,15 @@ class Curves:
     def _at(
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
     ) -> Breakdown:
-        layers = tuple(where.layers.items())
-        key = (self._known_as(target)[0], setup, drafter and drafter.path, layers)
+        shape, model = self._known_as(target)
+        key = (shape, setup, drafter and drafter.path, *where.layers.items())
         if key not in self._stops:
-            self._stops[key] = self.measure(target, setup, drafter, where)
-        return self._stops[key]
+            self._stops[key] = model, self.measure(target, setup, drafter, where)
+        asked, answer = self._stops[key]
+        if asked is model:
+            return answer
+        wanted, assumed = (predict(one, setup, offload=where) for one in (model, asked))
+        return _of_another(answer, wanted, assumed, with_head=drafter is None)
 
     def _known_as(self, header: Header) -> tuple[str, Model]:
         """A header's shape and model; working them out takes as long as all the rest."""
@@ -79,6 +83,27 @@ class Curves:
                 return shape, model
         self._known.append((header, shape_key(header), model_of(header)))
         return self._known[-1][1:]
+
+
+def _of_another(
+    answer: Breakdown, wanted: Breakdown, assumed: Breakdown, *, with_head: bool
+) -> Breakdown:
+    """An answer about another quantization, with the weights of the wanted one.
+
+    The engine counts the weights of a head inside the target with the target.
+    """
+
+    def weights(planned: Breakdown, id_: str) -> int:
+        shares = [planned.target, planned.drafter] if with_head else [planned.target]
+        return sum(one[id_].weights for one in shares if id_ in one)
+
+    target = {
+        id_: replace(
+            share, weights=max(0, share.weights + weights(wanted, id_) - weights(assumed, id_))
+        )
+        for id_, share in answer.target.items()
+    }
+    return replace(answer, target=target)
 
 
 def between(

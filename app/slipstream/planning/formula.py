@@ -100,8 +100,9 @@ def _compute(
         blocks = compute.without_flash_attention(shape, setup)
     inputs = compute.of_inputs(shape, setup, copies)
     yield HOST, blocks if HOST in places or offload.host_experts else inputs
-    if devices and not devices[0].startswith(_OTHER_COMPUTERS):
-        yield devices[0], _copied(model, places, offload)
+    multiplying = next((one for one in devices if not one.startswith(_OTHER_COMPUTERS)), None)
+    if multiplying is not None:
+        yield multiplying, _copied(model, places, offload)
     for number, device in enumerate(devices):
         yield device, blocks
         if pipelined:

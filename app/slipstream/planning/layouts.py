@@ -17,7 +17,7 @@ from slipstream.weights.header import Header
 _ROUNDING = 2 << 20
 """Bytes; the engine tells MiB, and pads tensors."""
 _MOST_PROBLEMS = 2
-"""A file may be at fault, or the engine."""
+"""Files that cannot be asked about; one may be at fault, several are the engine's fault."""
 HUNG = "dry_run_hung"
 """Code of the error of an engine that did not answer in time; it is not asked again."""
 
@@ -90,6 +90,7 @@ class Layouts:
 
     measure: Measure | None
     problems: list[SlipstreamError] = field(default_factory=list)
+    _failed: set[tuple[object, ...]] = field(default_factory=set)
     _answers: dict[tuple[object, ...], tuple[Launch, Breakdown]] = field(default_factory=dict)
     _predictions: dict[tuple[object, ...], Breakdown] = field(default_factory=dict)
 
@@ -124,7 +125,7 @@ class Layouts:
     @property
     def _given_up(self) -> bool:
         hung = any(problem.code == HUNG for problem in self.problems)
-        return hung or len(self.problems) >= _MOST_PROBLEMS
+        return hung or len({path for path, *_ in self._failed}) >= _MOST_PROBLEMS
 
     def _answer(self, launch: Launch, where: Offload) -> tuple[Launch, Breakdown] | None:
         """What the engine said about some quantization of this model in the same places."""
@@ -133,12 +134,14 @@ class Layouts:
             return None
         drafter = launch.drafter.header if launch.drafter else None
         key = (launch.shape, drafter and drafter.path, launch.setup, on_devices)
-        if key not in self._answers and not self._given_up:
+        question = (launch.target.header.path, *key)
+        if key not in self._answers and question not in self._failed and not self._given_up:
             try:
                 said = self.measure(launch.target.header, launch.setup, drafter, where)
                 _refuse_without_devices(said, where)
                 self._answers[key] = launch, said
             except SlipstreamError as problem:
+                self._failed.add(question)
                 self.problems.append(problem)
         return self._answers.get(key)
 

@@ -73,7 +73,13 @@ def need_of(breakdown: Breakdown, extras: Extras, computer: Computer) -> Need:
     }
     taken[HOST] += extras.drafter_inputs + extras.outputs
     taken[_first_device(taken)] += extras.projector
-    margins = {id_: _margin(id_, amount, computer) for id_, amount in taken.items()}
+    settled = {
+        id_
+        for shares in (target, drafter)
+        for id_, share in shares.items()
+        if share.weights or share.context
+    }
+    margins = {id_: _margin(id_, amount, computer, id_ in settled) for id_, amount in taken.items()}
     return Need(
         weights=sum(share.weights for share in target.values()),
         context=sum(share.context for share in target.values()),
@@ -107,11 +113,13 @@ def _first_device(taken: Mapping[str, int]) -> str:
     return next((id_ for id_, amount in taken.items() if id_ != HOST and amount), HOST)
 
 
-def _margin(id_: str, taken: int, computer: Computer) -> int:
+def _margin(id_: str, taken: int, computer: Computer, settled: bool) -> int:
+    """What is kept free; a card that only computes now and then needs nothing to spare."""
     if not taken:
         return 0
     device = next((device for device in computer.devices if device.id == id_), None)
     if device is None:
         return round(taken * computer.margin(HOST))
     share = round(taken * computer.margin(device.backend))
-    return max(share, ENGINE_SPARE if device.unified else DEVICE_SPARE)
+    least = ENGINE_SPARE if device.unified else DEVICE_SPARE
+    return max(share, least if settled else 0)

@@ -18,6 +18,12 @@ def why(plan: Plan, computer: Computer) -> str:
     return " ".join(sentences)
 
 
+def fits_later(plan: Plan, computer: Computer) -> bool:
+    """Whether what does not fit now may fit when other programs are closed."""
+    need = plan.placement.need.total
+    return plan.placement.fit is Fit.NONE and computer.free < need <= computer.total
+
+
 def _recommendation(plan: Plan) -> str:
     label = plan.quantization.label
     if loses_quality(label):
@@ -58,7 +64,7 @@ def _too_large(plan: Plan, computer: Computer) -> str:
     need = plan.placement.need.total
     if need > computer.total:
         return f"Too large: it needs {size(need)}, and there are {size(computer.total)} in all."
-    if need > computer.free:
+    if fits_later(plan, computer):
         return (
             f"Too large for now: it needs {size(need)}, and {size(computer.free)} are free. "
             "It may fit when other programs are closed."
