@@ -277,7 +277,7 @@ def test_people_read_it_as_a_table(
     assert middle.split()[:2] == ["→", "Q4_K_M"]
     assert middle.split()[-3:] == ["GPU", "MTP", "formula"]
     assert "GPU in part" in large
-    assert lines[start + 5].startswith("Q4_K_M: The largest good one that the GPU holds")
+    assert lines[start + 5].startswith("Q4_K_M: The largest of up to 6 bits that the GPU holds")
     assert ended.err == f"Planning {folder} ...\n"
 
 

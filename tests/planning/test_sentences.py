@@ -36,7 +36,7 @@ def test_on_the_gpu() -> None:
     assert best.recommended
     needed = size(best.placement.need.on_devices)
     assert why(best, where) == (
-        "The largest good one that the GPU holds as a whole. "
+        "The largest of up to 6 bits that the GPU holds as a whole; more gain hardly anything. "
         f"It fits fully on Card 0: {needed} of 25.8 GB that are free."
     )
     assert why(lesser, where).startswith("It fits fully on Card 0: ")
@@ -70,7 +70,7 @@ def test_in_main_memory() -> None:
     small, large = planned(where, "Q4_K_M", "Q6_K")
     needed = size(small.placement.need.total)
     assert why(small, where) == (
-        "Good, and hardly larger than the smallest good one: from main memory, less is quicker. "
+        "Close to the smallest that keeps 4 bits: from main memory, fewer bytes are quicker. "
         f"It fits in main memory: {needed} of 68.7 GB that are free."
     )
     assert why(large, where).startswith("It fits in main memory: ")

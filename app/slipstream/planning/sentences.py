@@ -31,10 +31,12 @@ def _recommendation(plan: Plan) -> str:
     if not is_good(label):
         return "There is no better one that fits."
     if plan.placement.fit is Fit.GPU:
-        return "The largest good one that the GPU holds as a whole."
+        return (
+            "The largest of up to 6 bits that the GPU holds as a whole; more gain hardly anything."
+        )
     if plan.placement.need.weights <= QUICK_ANYWHERE:
         return "Good, and quick on any processor."
-    return "Good, and hardly larger than the smallest good one: from main memory, less is quicker."
+    return "Close to the smallest that keeps 4 bits: from main memory, fewer bytes are quicker."
 
 
 def _on_gpu(plan: Plan, computer: Computer) -> str:
