@@ -3,10 +3,9 @@
 Between 4 and 6 bits, K-quants and dynamic quantizations lose little; more bits cost speed and
 memory for hardly any quality, fewer cost quality. Where there are none of these, others of 4 to 6
 bits count as good, then those of 8. So of the good ones the largest is taken that lies on the GPU
-as a whole. Beside it stands one that is good in main memory, where every byte
-costs time: the largest that is quick on any processor, or the largest that is hardly larger than
-the smallest good one. The larger of the two is
-recommended, so that more memory never leads to a smaller one.
+as a whole. Beside it stands one that is good in main memory, where every byte costs time: the
+largest that is quick on any processor, or else the largest that is hardly larger than the smallest
+good one. The larger of the two is recommended, so that more memory never leads to a smaller one.
 """
 
 import re
