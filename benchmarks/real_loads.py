@@ -71,13 +71,21 @@ def told_and_loaded(engine: EngineSpec, launch: Launch) -> tuple[Breakdown, Brea
         kv_type=setup.kv_type,
         micro_batch=setup.micro_batch,
     )
+    return told, loaded(engine, config)
+
+
+def loaded(engine: EngineSpec, config: LaunchConfig) -> Breakdown:
+    """What a real load takes, as the engine tells afterwards.
+
+    Raises: SlipstreamError, if it cannot be launched.
+    """
     process = EngineProcess(engine, config)
     try:
         for _ in process.start(CancelToken()):
             pass
         assert process.log is not None
-        loaded = parse_loaded(process.log.memory)
+        took = parse_loaded(process.log.memory)
     finally:
         process.stop()
-    assert loaded is not None, "the engine's log tells nothing of memory"
-    return told, loaded
+    assert took is not None, "the engine's log tells nothing of memory"
+    return took

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from running_engine import DEMO, RunningEngine, start
+from slipstream.engine.spec import EngineSpec, learn
 
 # how long an example takes says nothing on a shared machine
 settings.register_profile("slipstream", deadline=None)
@@ -45,3 +46,13 @@ def engine_alone() -> Iterator[RunningEngine]:
     running = start("plain")
     yield running
     running.end()
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> EngineSpec:
+    """The embedded engine, asked once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        spec = learn("embedded")
+    assert spec.ok, spec.problem
+    return spec

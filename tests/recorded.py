@@ -18,6 +18,12 @@ QWEN_MTP = Breakdown(
 )
 
 
+def assert_same(said: Share, took: Share, allowance: int = MIB) -> None:
+    """Whether two figures agree in each part, but for ``allowance`` bytes."""
+    for part in ("weights", "context", "compute"):
+        assert abs(getattr(said, part) - getattr(took, part)) <= allowance, part
+
+
 @dataclass
 class Recorded:
     """Says again what an engine has said; notes each time it is asked: file and setup."""

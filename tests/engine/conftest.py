@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bad_engines import BadEngine, Posing
-from slipstream.engine.spec import EngineSpec, learn
+from slipstream.engine.spec import EngineSpec
 from slipstream.paths import resources
 
 
@@ -18,16 +18,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     monkeypatch.setenv("SLIPSTREAM_HOME", str(home))
     return home
-
-
-@pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> EngineSpec:
-    """The embedded engine, asked once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
-        spec = learn("embedded")
-    assert spec.ok, spec.problem
-    return spec
 
 
 @pytest.fixture

@@ -13,17 +13,18 @@ import psutil
 import pytest
 
 from bad_engines import Posing
+from real_loads import loaded
+from recorded import assert_same
 from running_engine import guardians
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine import dryrun
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.dryrun import dry_run, remembered
-from slipstream.engine.process import EngineProcess
 from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
-from slipstream.planning.breakdown import MIB, parse_loaded
+from slipstream.planning.breakdown import MIB
 from slipstream.planning.layouts import HUNG
 from slipstream.planning.parts import HOST, Breakdown, Setup, Share
 from slipstream.weights.header import Header
@@ -76,22 +77,6 @@ def running_on(folder: Path) -> list[psutil.Process]:
     """Whatever was given a file in this folder."""
     named = psutil.process_iter(["cmdline"])
     return [one for one in named if str(folder) in " ".join(one.info["cmdline"] or ())]
-
-
-def loaded(engine: EngineSpec, config: LaunchConfig) -> Breakdown:
-    """What a real load takes, as the engine tells afterwards."""
-    process = EngineProcess(engine, config)
-    list(process.start(CancelToken()))
-    assert process.log
-    found = parse_loaded(process.log.memory)
-    process.stop()
-    assert found
-    return found
-
-
-def assert_same(one: Share, other: Share) -> None:
-    for part in ("weights", "context", "compute"):
-        assert abs(getattr(one, part) - getattr(other, part)) <= MIB, part
 
 
 @pytest.mark.parametrize("kv_type", ["f16", "q8_0"])

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from real_loads import loaded
+from recorded import assert_same
 from slipstream.cancel import CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, SpecConfig
 from slipstream.engine.config import LaunchConfig
@@ -21,8 +23,7 @@ from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec, learn, read_hardware
 from slipstream.errors import SlipstreamError
-from slipstream.planning.breakdown import MIB, parse_loaded
-from slipstream.planning.parts import HOST, Breakdown, Setup, Share
+from slipstream.planning.parts import HOST, Setup, Share
 from slipstream.weights.shards import read_model
 
 PATH = os.environ.get("SLIPSTREAM_TEST_LLAMA_SERVER", "")
@@ -137,22 +138,6 @@ def test_its_failures_have_the_same_names(
         with pytest.raises(SlipstreamError) as raised:
             list(EngineProcess(native, config).start(CancelToken()))
         assert raised.value.code == code
-
-
-def loaded(engine: EngineSpec, config: LaunchConfig) -> Breakdown:
-    """What a real load takes, as the engine tells afterwards."""
-    process = EngineProcess(engine, config)
-    list(process.start(CancelToken()))
-    assert process.log
-    found = parse_loaded(process.log.memory)
-    process.stop()
-    assert found
-    return found
-
-
-def assert_same(said: Share, took: Share, allowance: int = MIB) -> None:
-    for part in ("weights", "context", "compute"):
-        assert abs(getattr(said, part) - getattr(took, part)) <= allowance, part
 
 
 @pytest.mark.parametrize("spec", [PLAIN, SpecConfig(DrafterKind.MTP, None, 3)])

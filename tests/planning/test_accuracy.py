@@ -12,7 +12,7 @@ from real_loads import Launch, demo_launches, gemma, told_and_loaded
 from slipstream.cancel import CancelToken
 from slipstream.drafters.kinds import PLAIN, SpecConfig
 from slipstream.engine.dryrun import dry_run
-from slipstream.engine.spec import EngineSpec, learn
+from slipstream.engine.spec import EngineSpec
 from slipstream.planning.formula import predict
 from slipstream.planning.model import model_of
 from slipstream.planning.parts import Setup
@@ -23,15 +23,6 @@ from slipstream.weights.header import read_header
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered from one test to the next."""
     monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
-
-
-@pytest.fixture(scope="module")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> EngineSpec:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
-        spec = learn("embedded")
-    assert spec.ok, spec.problem
-    return spec
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from recorded import MIB, MTP, QWEN_MTP, QWEN_PLAIN, Recorded, Silent
 from slipstream.cancel import CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.dryrun import dry_run
-from slipstream.engine.spec import EngineSpec, learn
+from slipstream.engine.spec import EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.planning.layouts import HUNG, File, Launch, Layouts, Measure
 from slipstream.planning.model import model_of
@@ -222,13 +222,6 @@ def test_an_answer_without_anything_is_no_answer_to_fail_on() -> None:
     layouts = Layouts(Recorded(Breakdown({})))
     nothing = launch_of(header("llama", path=Path("nothing.gguf")))
     assert layouts.layout(nothing, IN_MEMORY).breakdown.total == 0
-
-
-@pytest.fixture(scope="module")
-def embedded() -> EngineSpec:
-    engine = learn("embedded")
-    assert engine.ok
-    return engine
 
 
 def test_the_real_engine_s_answer_for_the_demo(embedded: EngineSpec) -> None:

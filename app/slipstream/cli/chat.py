@@ -9,7 +9,7 @@ from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.conversation import converse
 from slipstream.cli.loading import load
-from slipstream.cli.options import LARGEST, SMALLEST_CONTEXT, SPECS, spec_choice
+from slipstream.cli.options import LARGEST, SMALLEST_CONTEXT, AsJson, Spec, spec_choice
 from slipstream.cli.reply import Printer, receive, speed_line, to_json
 from slipstream.engine.requests import ChatMessage, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
@@ -29,10 +29,7 @@ def chat(
         str | None,
         typer.Option("--prompt", "-p", metavar="TEXT", help="What to say; one reply, then end."),
     ] = None,
-    spec: Annotated[
-        str,
-        typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(SPECS)}."),
-    ] = "auto",
+    spec: Spec = "auto",
     draft_tokens: Annotated[
         int | None,
         typer.Option(
@@ -68,9 +65,7 @@ def chat(
             help="Tokens that prompt and reply share.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of text.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Talk to a model: one reply with -p or piped text, else a conversation."""
     choice = spec_choice(spec)

@@ -4,14 +4,13 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from slipstream import paths, settings
 from slipstream.cli import output
+from slipstream.cli.options import AsJson
 from slipstream.engine.answers import Hardware
 from slipstream.engine.computer import Survey, survey
 from slipstream.engine.spec import EngineSpec, find_engines
@@ -47,9 +46,7 @@ class Report:
 
 
 def doctor(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of text.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what this computer and its engines can do."""
     with output.progress("Asking the engines ..."):

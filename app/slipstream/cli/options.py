@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
@@ -21,6 +22,9 @@ SMALLEST_CONTEXT = 256
 """Tokens; llama.cpp rounds up to it, and crashes below a few."""
 LARGEST = 2**31 - 1
 """What llama.cpp reads its numbers into."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Spec = Annotated[str, typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(SPECS)}.")]
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}

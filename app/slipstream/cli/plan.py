@@ -14,7 +14,8 @@ from slipstream.cli import interrupt, output
 from slipstream.cli.options import (
     LARGEST,
     SMALLEST_CONTEXT,
-    SPECS,
+    AsJson,
+    Spec,
     devices_of,
     memory_of,
     spec_choice,
@@ -69,9 +70,7 @@ def plan(
         str,
         typer.Option(metavar="TYPE", help=f"Type of the KV cache: {', '.join(KV_TYPES)}."),
     ] = "f16",
-    spec: Annotated[
-        str, typer.Option(metavar="KIND", help=f"How to speculate: {', '.join(SPECS)}.")
-    ] = "auto",
+    spec: Spec = "auto",
     ram: Annotated[
         str | None,
         typer.Option(
@@ -87,9 +86,7 @@ def plan(
             " MTL0=48GiB. Without --ram its main memory is this computer's, on a Mac the card's.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of text.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what the quantizations of a model need, how they fit, and which to take."""
     if kv not in KV_TYPES:

@@ -1,5 +1,6 @@
 """Where the drafters of a model on this computer lie."""
 
+import contextlib
 import heapq
 import os
 import stat
@@ -42,21 +43,18 @@ def _folders(home: Path) -> Iterator[Path]:
 
 def _listed(folder: Path) -> _Listing:
     """What a folder holds; looked up again when it has changed."""
-    try:
+    with contextlib.suppress(OSError):
         changed = folder.stat().st_mtime_ns
-    except OSError:
-        return _Listing()
-    look = _look_into if time.time() - changed / 1e9 > _SETTLED else _look_into.__wrapped__
-    return look(folder, changed)
+        look = _look_into if time.time() - changed / 1e9 > _SETTLED else _look_into.__wrapped__
+        return look(folder, changed)
+    return _Listing()
 
 
 @lru_cache(maxsize=64)
 def _look_into(folder: Path, changed: int) -> _Listing:  # noqa: ARG001 - tells versions apart
-    try:
-        with os.scandir(folder) as entries:
-            found = [Path(folder, entry.name) for entry in entries]
-    except OSError:
-        return _Listing()
+    """Raises: OSError, which is not remembered."""
+    with os.scandir(folder) as entries:
+        found = [Path(folder, entry.name) for entry in entries]
     named = (path for path in found if path.suffix.lower() == ".gguf")
     firsts = (path for path in named if (shard := shard_of(path.name)) is None or shard.number == 1)
     files = ((size_of(path), path.name, path) for path in firsts if _is(stat.S_ISREG, path))

@@ -9,7 +9,7 @@ from slipstream.engine.dryrun import dry_run
 from slipstream.engine.spec import EngineSpec, read_hardware
 from slipstream.errors import SlipstreamError
 from slipstream.machine.crosscheck import merge
-from slipstream.machine.devices import Device
+from slipstream.machine.devices import OTHER_COMPUTERS, Device
 from slipstream.machine.drivers import read_drivers
 from slipstream.machine.memory import Memory, read_memory
 from slipstream.planning import truth
@@ -21,7 +21,6 @@ from slipstream.weights.header import Header
 CPU_BATCH = 512
 """Tokens per batch on a CPU: the engine gives up a prompt only between two batches."""
 
-_OTHER_COMPUTERS = "RPC"
 _BESIDE_A_CARD = "It is left out, because there is a card with memory of its own."
 
 
@@ -75,13 +74,13 @@ def in_use(devices: Sequence[Device]) -> tuple[Device, ...]:
     usable = [one for one in _left_out(devices) if one.usable and one.id != HOST]
     by_id = {one.id: one for one in reversed(usable)}
     once = (one for one in usable if by_id[one.id] is one)
-    return tuple(sorted(once, key=lambda device: device.backend != _OTHER_COMPUTERS))
+    return tuple(sorted(once, key=lambda device: device.backend != OTHER_COMPUTERS))
 
 
 def _left_out(devices: Sequence[Device]) -> tuple[Device, ...]:
     """Mark what llama.cpp leaves out by itself (``llama_prepare_model_devices``)."""
     has_card = any(
-        device.usable and not device.unified and device.backend != _OTHER_COMPUTERS
+        device.usable and not device.unified and device.backend != OTHER_COMPUTERS
         for device in devices
     )
     return tuple(

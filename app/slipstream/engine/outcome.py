@@ -1,7 +1,6 @@
 """What a launch took in fact, kept beside what was predicted (``planning/truth.py``)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.dryrun import remembered
@@ -10,9 +9,10 @@ from slipstream.errors import SlipstreamError
 from slipstream.planning.breakdown import parse_loaded
 from slipstream.planning.computer import Computer
 from slipstream.planning.formula import predict
+from slipstream.planning.layouts import with_weights_of
 from slipstream.planning.model import model_of
 from slipstream.planning.need import Extras, Need, need_of
-from slipstream.planning.parts import HOST, Breakdown, Offload, Share
+from slipstream.planning.parts import HOST, Breakdown, Offload
 from slipstream.planning.placement import place
 from slipstream.planning.truth import Outcome, Prediction, record
 from slipstream.weights.header import Header
@@ -96,13 +96,6 @@ def _with_weights(known: Breakdown, by_formula: Breakdown) -> Breakdown:
     """The engine's answer about another quantization, with the weights of this one."""
     drafter = by_formula.drafter
     if known.drafter and not known.drafter_missing:
-        drafter = _weighed(known.drafter, by_formula.drafter)
-    target = _weighed(known.target, by_formula.target)
+        drafter = with_weights_of(by_formula.drafter, known.drafter, known.drafter)
+    target = with_weights_of(by_formula.target, known.target, known.target)
     return Breakdown(target, drafter, known.drafter_missing)
-
-
-def _weighed(known: Mapping[str, Share], weights: Mapping[str, Share]) -> Mapping[str, Share]:
-    none = Share()
-    return {
-        id_: replace(share, weights=weights.get(id_, none).weights) for id_, share in known.items()
-    }

@@ -7,12 +7,11 @@ much; whoever adds up memory leaves such devices out.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from slipstream.machine.devices import Device
+from slipstream.machine.devices import OTHER_COMPUTERS, Device
 from slipstream.machine.identity import identity, is_processor
 from slipstream.machine.memory import Memory
 from slipstream.words import size
 
-_REMOTE = "RPC"
 _BUILDS = {
     "NVIDIA": "CUDA or Vulkan",
     "AMD": "ROCm or Vulkan",
@@ -108,14 +107,14 @@ def _lists(card: _Card, device: Device) -> bool:
 
 
 def _same_name(one: Device, other: Device) -> bool:
-    if _REMOTE in (one.backend, other.backend):
+    if OTHER_COMPUTERS in (one.backend, other.backend):
         return (one.id, one.name) == (other.id, other.name)
     return identity(one).same_name(identity(other))
 
 
 def _may_be(one: Device, other: Device) -> bool:
     """Whether both are of one maker, and a name says no more than that or the sizes agree."""
-    if _REMOTE in (one.backend, other.backend):
+    if OTHER_COMPUTERS in (one.backend, other.backend):
         return False
     names = identity(one), identity(other)
     if not names[0].maker or names[0].maker != names[1].maker:

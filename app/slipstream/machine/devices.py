@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+OTHER_COMPUTERS = "RPC"
+"""The backend of devices that other computers lend."""
+
 
 @dataclass(frozen=True)
 class Holder:

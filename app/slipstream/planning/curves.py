@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slipstream.planning.formula import predict
-from slipstream.planning.layouts import Measure
+from slipstream.planning.layouts import Measure, with_weights_of
 from slipstream.planning.model import Model, model_of
 from slipstream.planning.parts import Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
-from slipstream.weights.layers import number_of
 from slipstream.weights.skeleton import shape_key
 
 STOPS = (512, 2048, 4096, 16384, 65536, 262144, 1048576)
@@ -38,7 +37,8 @@ class Curves:
 
         Raises: what ``measure`` raises.
         """
-        trained = number_of(target, "context_length") or STOPS[-1]
+        model = self._known_as(target)[1]
+        trained = model.architecture.trained_context or STOPS[-1]
         stops = [*(stop for stop in STOPS if stop < trained), trained]
         context = setup.context
         below = max((stop for stop in stops if stop <= context), default=context)
@@ -49,7 +49,6 @@ class Curves:
         )
         if below == above:
             return low
-        model = self._known_as(target)[1]
         drafts = self._known_as(drafter)[1] if drafter else None
 
         def by_formula(context: int) -> Breakdown:
@@ -73,8 +72,10 @@ class Curves:
         asked, answer = self._stops[key]
         if asked is model:
             return answer
-        wanted, assumed = (predict(one, setup, offload=where) for one in (model, asked))
-        return _of_another(answer, wanted, assumed, with_head=drafter is None)
+        wanted, assumed = (
+            _as_counted(predict(one, setup, offload=where)) for one in (model, asked)
+        )
+        return replace(answer, target=with_weights_of(wanted, answer.target, assumed))
 
     def _known_as(self, header: Header) -> tuple[str, Model]:
         """A header's shape and model; working them out takes as long as all the rest."""
@@ -85,25 +86,10 @@ class Curves:
         return self._known[-1][1:]
 
 
-def _of_another(
-    answer: Breakdown, wanted: Breakdown, assumed: Breakdown, *, with_head: bool
-) -> Breakdown:
-    """An answer about another quantization, with the weights of the wanted one.
-
-    The engine counts the weights of a head inside the target with the target.
-    """
-
-    def weights(planned: Breakdown, id_: str) -> int:
-        shares = [planned.target, planned.drafter] if with_head else [planned.target]
-        return sum(one[id_].weights for one in shares if id_ in one)
-
-    target = {
-        id_: replace(
-            share, weights=max(0, share.weights + weights(wanted, id_) - weights(assumed, id_))
-        )
-        for id_, share in answer.target.items()
-    }
-    return replace(answer, target=target)
+def _as_counted(planned: Breakdown) -> Mapping[str, Share]:
+    """The weights as the engine counts them: those of a head inside the target with the target."""
+    none = Share()
+    return {id_: one + planned.drafter.get(id_, none) for id_, one in planned.target.items()}
 
 
 def between(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from slipstream.drafters.kinds import DRAFTER_KV, MADE_FOR_A_TARGET, PLAIN, DrafterKind
+from slipstream.machine.devices import OTHER_COMPUTERS
 from slipstream.planning import compute
 from slipstream.planning.context import per_layer
 from slipstream.planning.model import Model
@@ -27,8 +28,6 @@ _SHARES_CONTEXT = "gemma4-assistant"
 _SPLIT_AT_ATTENTION = frozenset({"lfm2", "lfm2moe"})
 """They lose flash attention when the last block in main memory is one with attention (seen)."""
 _WHOLE_MODELS = frozenset({DrafterKind.DRAFT, DrafterKind.SELF})
-_OTHER_COMPUTERS = "RPC"
-"""Devices of other computers multiply only with what lies there (``ggml-rpc.cpp``)."""
 
 Placed = Iterable[tuple[str, int]]
 """Bytes and where they lie."""
@@ -64,7 +63,7 @@ def _places(model: Model, offload: Offload) -> Sequence[str]:
 
 
 def _weights(model: Model, places: Sequence[str], offload: Offload) -> Iterator[tuple[str, int]]:
-    """The trunk's tensors; ``_head_weights`` has those of an MTP head."""
+    """The trunk's tensors; ``_head`` has those of an MTP head."""
     sizes = model.sizes
     yield HOST, sizes.looked_up
     for block in range(len(model.architecture.layers)):
@@ -100,7 +99,7 @@ def _compute(
         blocks = compute.without_flash_attention(shape, setup)
     inputs = compute.of_inputs(shape, setup, copies)
     yield HOST, blocks if HOST in places or offload.host_experts else inputs
-    multiplying = next((one for one in devices if not one.startswith(_OTHER_COMPUTERS)), None)
+    multiplying = next((one for one in devices if not one.startswith(OTHER_COMPUTERS)), None)
     if multiplying is not None:
         yield multiplying, _copied(model, places, offload)
     for number, device in enumerate(devices):
@@ -111,7 +110,8 @@ def _compute(
 
 def _copied(model: Model, places: Sequence[str], offload: Offload) -> int:
     """The largest tensor in main memory: for a batch it is copied to the first device, which
-    multiplies with it (``ggml_backend_sched_split_graph``, ``offload_op``).
+    multiplies with it (``ggml_backend_sched_split_graph``, ``offload_op``). Devices of other
+    computers multiply only with what lies there (``ggml-rpc.cpp``).
     """
     sizes = model.sizes
     on_host = (size for size, place in zip(sizes.largest, places, strict=True) if place == HOST)

@@ -109,10 +109,10 @@ class Layouts:
             said = _with_head_apart(said, assumed)
         if not _same_split(said.target, assumed.target):
             return Layout(predicted)
-        target = _with_weights_of(predicted.target, said.target, assumed.target)
+        target = with_weights_of(predicted.target, said.target, assumed.target)
         if said.drafter_missing or not said.drafter:
             return Layout(Breakdown(target, predicted.drafter), measured=True)
-        drafter = _with_weights_of(predicted.drafter, said.drafter, assumed.drafter)
+        drafter = with_weights_of(predicted.drafter, said.drafter, assumed.drafter)
         return Layout(Breakdown(target, drafter), measured=True, drafter_measured=True)
 
     def _assumed(self, other: Launch, where: Offload) -> Breakdown:
@@ -179,7 +179,7 @@ def _with_head_apart(said: Breakdown, assumed: Breakdown) -> Breakdown:
     return replace(said, target=target, drafter=drafter)
 
 
-def _with_weights_of(
+def with_weights_of(
     wanted: Mapping[str, Share], said: Mapping[str, Share], assumed: Mapping[str, Share]
 ) -> Mapping[str, Share]:
     """What the engine said of one quantization, with the weights of the wanted one."""

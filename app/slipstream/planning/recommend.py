@@ -45,7 +45,8 @@ class Option:
 def recommend(options: Sequence[Option]) -> int | None:
     """The index of the one to take; None if nothing fits."""
     by_size = sorted(range(len(options)), key=lambda index: options[index].weights)
-    good = [index for index in by_size if index in _good_ones(options)]
+    good_ones = _good_ones(options)
+    good = [index for index in by_size if index in good_ones]
     chosen = max(
         (*_on_gpu(options, good), *_anywhere(options, good)),
         key=lambda index: options[index].weights,
