@@ -1,8 +1,15 @@
 """One token that stops a long action from another thread."""
 
+import concurrent.futures
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+_T = TypeVar("_T")
+_LOOK = 0.05
+"""Seconds between two looks at whether to go on."""
 
 
 class Cancelled(Exception):  # noqa: N818 - a decision of the user's, not an error
@@ -55,3 +62,33 @@ class CancelToken:
         finally:
             with self._lock, contextlib.suppress(ValueError):
                 self._callbacks.remove(callback)
+
+
+def run_apart(call: Callable[[], _T], cancel: CancelToken, deadline: Callable[[], float]) -> _T:
+    """Run something in a thread that can be left behind.
+
+    What a request waits for (the look-up of a name, a connection, the next byte) cannot always be
+    interrupted; the thread ends when that wait does.
+
+    Args:
+        call: what to run; what it raises is raised here.
+        cancel: ends the waiting at once.
+        deadline: monotonic time in seconds at which it takes too long; it may move.
+
+    Raises: Cancelled; TimeoutError.
+    """
+    outcome: concurrent.futures.Future[_T] = concurrent.futures.Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
+            outcome.set_exception(error)
+
+    cancel.raise_if_cancelled()
+    threading.Thread(target=run, name="apart", daemon=True).start()
+    while not concurrent.futures.wait([outcome], timeout=_LOOK).done:
+        cancel.raise_if_cancelled()
+        if time.monotonic() > deadline():
+            raise TimeoutError
+    return outcome.result()

@@ -1,8 +1,5 @@
 """The header of a model on a server, read without the rest of its file."""
 
-import concurrent.futures
-import threading
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +7,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from slipstream.cancel import CancelToken
+from slipstream.cancel import CancelToken, run_apart
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.weights import cache
 from slipstream.weights.header import Header, header_of
 from slipstream.weights.shards import merged
 from slipstream.weights.source import Changed, Refused, RemoteFile, Senseless
-
-_LOOK = 0.05
-"""Seconds between two looks at whether to go on."""
 
 
 @dataclass(frozen=True)
@@ -114,32 +108,19 @@ def _read_twice(
 def _read(
     file: RemoteFile, name: Path, keep_arrays: Collection[str], cancel: CancelToken
 ) -> Header:
-    """Read a header in a thread that can be left behind.
+    """Read a header in a thread that can be left behind."""
 
-    What a request waits for (the look-up of a name, a connection, the next byte) cannot always be
-    interrupted; the thread ends when that wait does.
-    """
-    outcome: concurrent.futures.Future[Header] = concurrent.futures.Future()
+    def read() -> Header:
+        with file:
+            size = file.file_bytes
+            return header_of(name, file, size, keep_arrays, if_damaged="Take another file.")
 
-    def read() -> None:
-        try:
-            with file:
-                size = file.file_bytes
-                header = header_of(name, file, size, keep_arrays, if_damaged="Take another file.")
-            outcome.set_result(header)
-        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
-            outcome.set_exception(error)
-
-    cancel.raise_if_cancelled()
-    threading.Thread(target=read, name="remote-header", daemon=True).start()
     try:
-        while not concurrent.futures.wait([outcome], timeout=_LOOK).done:
-            cancel.raise_if_cancelled()
-            if time.monotonic() > file.deadline:
-                raise _TooSlow("too slow")
+        return run_apart(read, cancel, lambda: file.deadline)
+    except TimeoutError as error:
+        raise _TooSlow("too slow") from error
     finally:
         file.stop()
-    return outcome.result()
 
 
 def _told(error: Exception, url: str, name: Path) -> SlipstreamError:
