@@ -1,7 +1,7 @@
 """``slipstream plan``: what each quantization needs, where it would run, and which to take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Annotated
 
@@ -20,22 +20,16 @@ from slipstream.cli.options import (
     memory_of,
     spec_choice,
 )
-from slipstream.drafters.choose import choose
-from slipstream.drafters.kinds import SpecChoice
-from slipstream.engine.computer import batch_for, measured_by, survey
-from slipstream.engine.embedded_values import KV_TYPES, SPEC_TYPES
-from slipstream.engine.spec import wanted
+from slipstream.engine.advice import Advice, Question, advise, desk_for
+from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.errors import SlipstreamError
 from slipstream.hub.reference import resolve_all
-from slipstream.machine.devices import Device
-from slipstream.machine.memory import Memory
 from slipstream.paths import printable
 from slipstream.planning.computer import Computer
 from slipstream.planning.need import Need
 from slipstream.planning.parts import HOST
 from slipstream.planning.placement import Fit
-from slipstream.planning.plan import Plan, Wish
-from slipstream.planning.plan import plan as plan_all
+from slipstream.planning.plan import Plan
 from slipstream.planning.quantizations import Quantization, local_quantizations
 from slipstream.planning.sentences import fits_later, why
 from slipstream.words import SPECULATION, count, size
@@ -96,7 +90,7 @@ def plan(
     devices = devices_of(device or ())
     cancel = CancelToken()
     with interrupt.cancels(cancel), output.progress(f"Planning {model} ...") as update:
-        question = _Question(context, kv, how, memory, devices)
+        question = Question(context, kv, how, memory, devices)
         answer = _answer(model, question, cancel, update)
     if as_json:
         output.print_json(to_json(model, answer))
@@ -104,69 +98,19 @@ def plan(
         _show(answer)
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What was asked; a computer of None and no devices is this one."""
-
-    context: int | None
-    kv_type: str
-    spec: SpecChoice
-    memory: Memory | None
-    devices: Sequence[Device]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The plans, the context wished for, the computer, and what went wrong on the way."""
-
-    plans: Sequence[Plan]
-    wished_context: int
-    computer: Computer
-    devices: Sequence[Device]
-    problems: Sequence[SlipstreamError]
-
-
 def _answer(
-    model: str, question: _Question, cancel: CancelToken, update: Callable[[str], None]
-) -> Answer:
+    model: str, question: Question, cancel: CancelToken, update: Callable[[str], None]
+) -> Advice:
     """Raises: SlipstreamError, if there is nothing to plan; Cancelled."""
     quantizations, unread = local_quantizations(resolve_all(model, cancel), cancel)
     if not quantizations:
         raise unread[0] if unread else _no_model(model)
-    choice = wanted()
-    engine = choice.engine
-    here = survey([engine])
-    computer, devices = here.computer(), here.devices
-    if question.memory or question.devices:
-        shared = [Memory(one.total, one.free) for one in question.devices if one.unified]
-        memory = question.memory or (shared or [here.memory])[0]
-        computer = Computer(memory, tuple(_capped(one, memory) for one in question.devices))
-        devices = computer.devices
-    # Without an engine it is planned by formula, with any drafter that an engine could run.
-    spec_types = engine.spec_types if engine.ok else tuple(SPEC_TYPES)
-    asked = engine.ok and not question.devices
-    wish = Wish(
-        context=question.context or choice.context,
-        kv_type=question.kv_type,
-        choose=lambda one: choose(one.found, question.spec, spec_types),
-        batch=batch_for(computer.devices),
-    )
-    measure = measured_by(engine, here, cancel) if asked else None
 
     def progress(one: Quantization) -> None:
         update(f"Planning {one.name} {one.label} ...")
 
-    plans = plan_all(quantizations, computer, wish, measure, progress)
-    problems = (*unread, *filter(None, [engine.problem]), *here.problems, *plans.problems)
-    return Answer(plans.plans, wish.context, computer, devices, problems)
-
-
-def _capped(device: Device, memory: Memory) -> Device:
-    """A device that shares main memory has no more than that."""
-    if not device.unified:
-        return device
-    total, free = min(device.total, memory.total), min(device.free, memory.free)
-    return replace(device, total=total, free=min(total, free))
+    advice = advise(quantizations, question, desk_for(question), cancel, progress)
+    return replace(advice, problems=(*unread, *advice.problems))
 
 
 def _no_model(model: str) -> SlipstreamError:
@@ -178,7 +122,7 @@ def _no_model(model: str) -> SlipstreamError:
     )
 
 
-def to_json(model: str, answer: Answer) -> dict[str, object]:
+def to_json(model: str, answer: Advice) -> dict[str, object]:
     """The document of ``plan --json``."""
     return {
         "model": model,
@@ -238,7 +182,7 @@ def _memory_json(need: Need) -> dict[str, object]:
     }
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Advice) -> None:
     console = Console(highlight=False)
     for (name, _), plans in groupby(answer.plans, lambda plan: plan.quantization.model_key):
         _show_model(console, name, list(plans), answer)
@@ -246,7 +190,7 @@ def _show(answer: Answer) -> None:
         output.say(problem.message, style="yellow")
 
 
-def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Answer) -> None:
+def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Advice) -> None:
     context = plans[0].setup.context
     limit = ", all that the model allows" if context < answer.wished_context else ""
     console.print(output.plain(f"{name}, {count(context)} tokens of context{limit}", "bold"))
