@@ -16,9 +16,13 @@ settings.load_profile("slipstream")
 
 @pytest.fixture(scope="session", autouse=True)
 def no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing that is run here writes into the user's own data."""
+    """Nothing that is run here reads or writes the user's own data, models and secrets."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("huggingface")))
+        patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE"):
+            patch.delenv(name, raising=False)
         yield
 
 

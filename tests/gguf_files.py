@@ -238,6 +238,19 @@ def write_dflash_of_another_target(path: Path) -> Path:
     return path
 
 
+def write_dflash_without_sense(path: Path) -> Path:
+    """The demo's DFlash drafter with its numbers in disorder: it fits and runs, and is never right
+    but by chance."""
+    source = GGUFReader(DEMO_DFLASH)
+    writer = GGUFWriter(path, "dflash")
+    _copy_keys(source, writer, {})
+    for tensor in source.tensors:
+        data = tensor.data[::-1].copy() if tensor.data.ndim > 1 else tensor.data
+        writer.add_tensor(tensor.name, data, raw_dtype=tensor.tensor_type)
+    _write(writer)
+    return path
+
+
 def write_demo_without_head(path: Path) -> Path:
     """The small demo without its MTP head: a model that runs and has nothing to draft with."""
     source = GGUFReader(DEMO_SMALL)

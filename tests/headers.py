@@ -1,5 +1,6 @@
 """Headers for tests, without a file, or of well-known models by their true dimensions."""
 
+import dataclasses
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -84,6 +85,11 @@ def header(
         file_bytes=sum(tensor.bytes for tensor in table),
         missing_bytes=0,
     )
+
+
+def replaced(given: Header, keys: Mapping[str, Value]) -> Header:
+    """A header with further keys, by their full names."""
+    return dataclasses.replace(given, keys={**given.keys, **keys})
 
 
 @cache

@@ -66,6 +66,16 @@ def predictions_file() -> Path:
     return _own("data") / "predictions.jsonl"
 
 
+def pairs_file() -> Path:
+    """Which drafter the user chose for a model, and those that were fetched for it; JSON."""
+    return _own("data") / "pairs.json"
+
+
+def verdicts_file() -> Path:
+    """What running models with their drafters showed; JSON."""
+    return _own("data") / "verdicts.json"
+
+
 def cache_folder() -> Path:
     """What can be deleted at any time: what engines can do, parsed headers."""
     return _own("cache")

@@ -72,6 +72,14 @@ def size(number: int) -> str:
     return f"{value:,.1f} GB"
 
 
+def parameters(number: int) -> str:
+    """How large a model is, as people say it: 7.6B, 270M."""
+    for unit, name in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if number >= unit:
+            return f"{number / unit:.{int(number < 100 * unit)}f}".removesuffix(".0") + name
+    return count(number)
+
+
 def facts_lines(error: SlipstreamError) -> tuple[str, ...]:
     """The facts of an error that tell a person something: "Needed: 5.0 GB"."""
     return tuple(

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from slipstream.drafters import choose as choosing
+from slipstream.drafters import verdicts
 from slipstream.drafters.choose import DRAFT_TOKENS
 from slipstream.drafters.discovery import NGRAM
 from slipstream.drafters.kinds import (
@@ -15,6 +16,7 @@ from slipstream.drafters.kinds import (
     SpecConfig,
     Unfit,
 )
+from slipstream.drafters.verdicts import Verdict
 from slipstream.errors import SlipstreamError
 
 FILE = Path("drafter.gguf")
@@ -101,3 +103,66 @@ def test_a_file_that_looks_like_the_drafter_is_named_with_what_is_wrong() -> Non
     assert caught.value.code == "no_drafter"
     assert caught.value.message == "dflash-A.gguf cannot draft for this model. It is incomplete."
     assert caught.value.facts["path"] == "a/dflash-A.gguf"
+
+
+def test_auto_takes_what_the_user_chose_though_it_is_only_plausible() -> None:
+    wanted = Drafter(DrafterKind.DSPARK, FILE, proven=False, reason="", chosen=True)
+    assert choose([wanted, HEAD], "auto", ALL).kind is DrafterKind.DSPARK
+    whole = Drafter(DrafterKind.DRAFT, FILE, proven=True, reason="", chosen=True)
+    assert choose([whole, HEAD], "auto", ALL).kind is DrafterKind.DRAFT
+    assert choose([wanted, HEAD], "auto", ("draft-mtp",)).kind is DrafterKind.MTP
+
+
+def test_auto_is_plain_where_the_user_wants_no_drafter() -> None:
+    plain = Found((HEAD, NGRAM), plain=True)
+    assert choosing.choose(plain, "auto", ALL) == PLAIN
+    assert choosing.choose(plain, DrafterKind.MTP, ALL).kind is DrafterKind.MTP
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    file = tmp_path / "target.gguf"
+    file.write_bytes(b"target")
+    return file
+
+
+def test_auto_does_not_take_what_failed_on_this_engine(target: Path) -> None:
+    drafter = target.with_name("dflash.gguf")
+    drafter.write_bytes(b"drafter")
+    file = Drafter(DrafterKind.DFLASH, drafter, proven=True, reason="")
+    found = Found((file, HEAD, NGRAM), target=target)
+    bad = Verdict(False, "It drafted 64 tokens and none was right.", 64, 0, "b1", 1.0)
+    verdicts.record(target, drafter, DrafterKind.DFLASH, bad)
+
+    assert choosing.choose(found, "auto", ALL, engine="b1").kind is DrafterKind.MTP
+    assert choosing.choose(found, "auto", ALL, engine="b2").kind is DrafterKind.DFLASH
+    assert choosing.choose(found, "auto", ALL).kind is DrafterKind.DFLASH
+    assert choosing.choose(found, DrafterKind.DFLASH, ALL, engine="b1").drafter == drafter
+    (told,) = choosing.passed_over(found, "b1")
+    assert (told.kind, told.path, told.reason) == (DrafterKind.DFLASH, drafter, bad.reason)
+    assert told.missed
+    assert choosing.passed_over(found, "b2") == ()
+
+
+def test_a_head_that_failed_is_told_by_the_model_s_own_file(target: Path) -> None:
+    found = Found((HEAD, NGRAM), target=target)
+    crash = Verdict(False, "The engine crashed.", 0, 0, "b1", 1.0)
+    verdicts.record(target, None, DrafterKind.MTP, crash)
+    assert choosing.choose(found, "auto", ALL, engine="b1") == PLAIN
+    assert [one.path for one in choosing.passed_over(found, "b1")] == [target]
+
+
+def test_what_nobody_would_take_by_itself_is_not_told(target: Path) -> None:
+    small = Drafter(DrafterKind.DRAFT, target, proven=True, reason="")
+    bad = Verdict(False, "It drafted nothing.", 0, 0, "b1", 1.0)
+    verdicts.record(target, target, DrafterKind.DRAFT, bad)
+    assert choosing.passed_over(Found((small,), target=target), "b1") == ()
+
+
+def test_a_good_verdict_changes_nothing(target: Path) -> None:
+    good = Verdict(True, "It drafts.", 64, 40, "b1", 1.0)
+    verdicts.record(target, None, DrafterKind.MTP, good)
+    found = Found((HEAD,), target=target)
+    assert choosing.choose(found, "auto", ALL, engine="b1").kind is DrafterKind.MTP
+    assert choosing.passed_over(found, "b1") == ()

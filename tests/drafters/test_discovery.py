@@ -2,6 +2,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ from gguf_files import (
 )
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters import discovery
+from slipstream.drafters.attached import Fetched, attach, choose_drafter
 from slipstream.drafters.discovery import NGRAM
 from slipstream.drafters.kinds import Drafter, DrafterKind, Unfit
+from slipstream.drafters.lineage import Place
 from slipstream.drafters.near import files_near
 from slipstream.weights.shards import read_model
 
@@ -221,3 +224,74 @@ def test_a_file_that_was_just_added_is_found(tmp_path: Path) -> None:
     for number in range(3):
         added = write_target(tmp_path / f"{number}.gguf")
         assert added in files_near(target)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def test_what_the_user_chose_comes_first_wherever_it_lies(home: Path) -> None:
+    target = write_target(home / "a" / "Test-Model.gguf", "qwen35", mtp=1)
+    chosen = write_mtp(home / "b" / "mtp-Other.gguf", name="Other Model")
+    choose_drafter(target, chosen)
+    first, second = find_drafters(target)[:2]
+    assert (first.path, first.chosen, first.proven) == (chosen, True, False)
+    assert (second.path, second.chosen, second.proven) == (None, False, True)
+
+
+def test_a_chosen_file_is_not_found_twice(home: Path) -> None:
+    target = write_target(home / "Test-Model.gguf", "qwen35")
+    chosen = write_mtp(home / "mtp-Test-Model.gguf")
+    choose_drafter(target, chosen)
+    attach(target, Fetched(chosen, Place()))
+    assert files(target) == [chosen.name]
+
+
+def test_a_chosen_model_need_only_be_smaller(home: Path) -> None:
+    target = write_target(home / "a" / "Test-Model-9B.gguf", padding=400)
+    half = write_target(home / "b" / "Half-Model-4B.gguf", name="Half 4B", padding=200)
+    choose_drafter(target, half)
+    assert find_drafters(target)[0].kind is DrafterKind.DRAFT
+    choose_drafter(half, target)
+    (one,) = discovery.find_drafters(read_model(half)).unfit
+    assert one.reason == "It is not smaller than this model, so it cannot make it faster."
+    assert one.missed
+
+
+@pytest.mark.parametrize("make", [write_projector, write_imatrix, Path])
+def test_a_chosen_file_that_cannot_draft_is_told(home: Path, make: Callable[[Path], Path]) -> None:
+    target = write_target(home / "a" / "Test-Model.gguf")
+    choose_drafter(target, make(home / "b" / "chosen.gguf"))
+    (one,) = discovery.find_drafters(read_model(target)).unfit
+    assert one.missed
+    assert one.reason
+    assert kinds(target) == [DrafterKind.NGRAM]
+
+
+def test_where_the_user_wants_no_drafter_that_is_told(home: Path) -> None:
+    target = write_target(home / "Test-Model.gguf", "qwen35", mtp=1)
+    choose_drafter(target, "none")
+    found = discovery.find_drafters(read_model(target))
+    assert found.plain
+    assert found.drafters[0].kind is DrafterKind.MTP
+    assert found.target == target
+
+
+def test_what_was_fetched_for_a_model_is_found_and_known_by_its_repository(home: Path) -> None:
+    target = write_target(home / "a" / "Test-Model-9B.gguf", name="Test Model 9B")
+    drafter = write_dflash(home / "b" / "dflash.gguf", name="model")
+    attach(target, Fetched(drafter, Place("somebody/Test-Model-9B-DFlash-GGUF")))
+    first = find_drafters(target)[0]
+    assert (first.path, first.proven, first.chosen) == (drafter, True, False)
+    drafter.unlink()
+    assert kinds(target) == [DrafterKind.NGRAM]
+    assert unfit(target) == {}
+
+
+def test_a_draft_model_with_a_head_drafts_by_itself_without_a_limit(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "Large-9B.gguf", "step35", name="Large 9B", padding=900)
+    write_target(tmp_path / "Small-1B.gguf", "step35", name="Small 1B", mtp=3)
+    (draft, _) = find_drafters(target)
+    assert (draft.kind, draft.longest_draft) == (DrafterKind.DRAFT, None)

@@ -18,8 +18,9 @@ from gguf_files import (
     write_projector,
     write_target,
 )
+from slipstream.drafters.lineage import Place
 from slipstream.drafters.pairing import Proof, prove, prove_embedded
-from slipstream.weights.header import read_header
+from slipstream.weights.header import Header, read_header
 
 OTHER_TOKENS = tuple(f"[{number}]" for number in range(len(TOKENS)))
 Write = Callable[..., Path]
@@ -182,7 +183,7 @@ def test_the_demo_drafters(tmp_path: Path) -> None:
     assert prove_embedded(deep).proven
     assert prove(small, read_header(DEMO_MTP)).proven
     assert prove(small, read_header(DEMO_DFLASH)).proven
-    assert prove(deep, read_header(DEMO_DFLASH)).fits
+    assert prove(deep, read_header(DEMO_DFLASH)).proven
     assert not prove(deep, read_header(DEMO_MTP)).fits
     wide = read_header(write_dflash_of_another_target(tmp_path / "wide.gguf"))
     assert refusal(prove(small, wide)) == "Its hidden size is 512, this model's is 256."
@@ -196,3 +197,46 @@ def test_a_drafter_that_vanished_before_its_tokens_were_compared_does_not_fit(
     drafter = read_header(path)
     path.unlink()
     assert "no longer" in refusal(prove(target, drafter))
+
+
+def test_tokens_come_from_where_the_caller_has_them(tmp_path: Path) -> None:
+    """A file on a server has no path here."""
+    target = read_header(write_target(tmp_path / "Test-Model.gguf"))
+    path = write_dflash(tmp_path / "drafter.gguf", tokens=(*TOKENS[:-1], "<tool>"))
+    drafter = read_header(path)
+    path.unlink()
+    texts = {target.path: TOKENS, drafter.path: (*TOKENS[:-1], "<tool>")}
+    asked: list[Path] = []
+
+    def tokens(header: Header) -> tuple[str, ...]:
+        asked.append(header.path)
+        return texts[header.path]
+
+    proof = prove(target, drafter, tokens=tokens)
+    assert doubt(proof) == "1 of its tokens are not those of this model."
+    assert asked
+    asked.clear()
+    same = read_header(write_dflash(tmp_path / "drafter.gguf"))
+    assert prove(target, same, tokens=tokens).proven
+    assert asked == []
+
+
+def test_names_of_repositories_are_evidence(pair: Pair) -> None:
+    target = read_header(pair.target)
+    drafter = read_header(write_dflash(pair.folder / "dflash.gguf", name="model"))
+    ours, others = Place("org/Test-Model-GGUF"), Place("org/Best-Model-GGUF")
+    assert prove(target, drafter, drafter_place=ours).proven
+    assert "another model (org/Best-Model" in doubt(prove(target, drafter, drafter_place=others))
+    tuned = Place("org/Test-Model-antislop-GGUF")
+    assert not prove(target, drafter, target_place=tuned, drafter_place=ours).proven
+    nameless = read_header(write_target(pair.folder / "model.gguf", name="model"))
+    assert "which model this is" in doubt(prove(nameless, drafter, drafter_place=ours))
+
+
+def test_a_drafter_for_the_version_trained_for_low_precision_is_proven_and_told(
+    pair: Pair,
+) -> None:
+    proof = pair.proof(write_dflash, name="Test Model qat DFlash")
+    assert proof.proven
+    assert "(QAT)" in proof.reason
+    assert "(QAT)" not in pair.proof(write_dflash).reason

@@ -16,9 +16,18 @@ from slipstream.weights.skeleton import shape_key
 from slipstream.words import size
 
 
-def planned(where: Computer, *labels: str, name: str = "qwen3.6-27b") -> list[Plan]:
+def planned(where: Computer, *labels: str, name: str = "qwen3.6-27b", here: str = "") -> list[Plan]:
+    """Plans, of quantizations on the Hub if one of them is ``here``."""
     quantizations = [
-        Quantization(label, header, model_of(header), shape_key(header), (header.path,), Found(()))
+        Quantization(
+            label,
+            header,
+            model_of(header),
+            shape_key(header),
+            (header.path,),
+            Found(()),
+            download=header.file_bytes if here not in ("", label) else 0,
+        )
         for label in labels
         for header in [known(name, label)]
     ]
@@ -40,6 +49,17 @@ def test_on_the_gpu() -> None:
         f"It fits fully on Card 0: {needed} of 25.8 GB that are free."
     )
     assert why(lesser, where).startswith("It fits fully on Card 0: ")
+
+
+def test_what_is_here_already_is_preferred_and_the_other_named() -> None:
+    where = computer(64, 48)
+    smaller, larger = planned(where, "Q4_K_M", "Q6_K", here="Q4_K_M")
+    assert smaller.recommended
+    assert not larger.recommended
+    assert why(smaller, where).startswith(
+        "It is on this computer already; else Q6_K would be the one to take. It fits fully"
+    )
+    assert "already" not in why(planned(where, "Q4_K_M", "Q6_K", here="Q6_K")[1], where)
 
 
 def test_on_several_gpus() -> None:
@@ -122,4 +142,4 @@ def test_one_that_is_good_enough_because_the_good_ones_do_not_fit() -> None:
     where = computer(17)
     best = next(one for one in planned(where, "IQ4_XS", "Q4_K_M", "Q6_K") if one.recommended)
     assert best.quantization.label == "IQ4_XS"
-    assert why(best, where).startswith("There is no better one that fits. It fits in main memory")
+    assert why(best, where).startswith("The best of those that fit. It fits in main memory")

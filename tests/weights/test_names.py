@@ -1,18 +1,33 @@
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gguf_files import DEMO, GgufValue, write_gguf
 from slipstream.weights.header import read_header
-from slipstream.weights.names import Shard, display_name, model_stem, quantization, shard_of
+from slipstream.weights.names import (
+    Shard,
+    bits,
+    display_name,
+    is_float,
+    meant,
+    model_stem,
+    parameters,
+    quantization,
+    quantization_at,
+    refusal,
+    shard_of,
+)
 
 LABELS = """F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q2_K_S Q3_K_S Q3_K_M Q3_K_L Q4_K_S Q4_K_M
 Q5_K_S Q5_K_M Q6_K IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ2_M IQ3_XXS IQ3_XS IQ3_S IQ3_M IQ4_NL IQ4_XS
 TQ1_0 TQ2_0 MXFP4_MOE MXFP4 NVFP4 Q1_0 Q2_0 Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 UD-Q4_K_XL UD-IQ2_M UD-Q6_K_S
-UD-IQ4_NL_XL Q4_K_L Q2_K_L Q6_K_L Q8_K_XL i1-Q4_K_M i1-IQ3_XXS IQ2_K IQ6_K IQ4_KS IQ4_KSS IQ2_KT
+UD-IQ4_NL_XL Q4_K_L Q2_K_L Q6_K_L Q8_K_XL IQ2_K IQ6_K IQ4_KS IQ4_KSS IQ2_KT
 Q4_K_R4 IQ4_NL_R4 smol-IQ4_K Q4_X PTQ1_0 ROCMFP4 IQ3_K IQ4_K IQ5_K IQ2_KS IQ3_KS IQ5_KS
 IQ1_KT IQ3_KT IQ4_KT IQ2_KL IQ1_S_R4 IQ1_M_R4 Q8_0_R8 Q8_K_R8 smol-IQ2_KS smol-IQ1_KT UD-TQ1_0
-UD-IQ1_S UD-Q8_K_XL UD-Q3_K_XL UD-IQ3_XXS Q3_K_XL Q5_K_L i1-Q2_K_S i1-IQ1_M Q4_K"""
+UD-IQ1_S UD-Q8_K_XL UD-Q3_K_XL UD-IQ3_XXS Q3_K_XL Q5_K_L Q4_K Q4_K_P
+Q8_KV IQ1_BN IQ2_BN_R4 BF16_R16 I2_S Q6_0"""
 
 
 # Files of public repositories, each with its label; "-" for none.
@@ -40,7 +55,7 @@ Q4_0_4_4 SmolLM2-1.7B-Instruct.Q4_0_4_4.gguf
 Q4_K_S SmolLM2-1.7B-Instruct.Q4_K_S.gguf
 Q4_0 gemma-4-26b-A4B-it-assistant-Q4_0-q4emb.gguf
 Q8_0 dflash-draft-3.6-q8_0.gguf
-i1-IQ3_XXS gemma-7b.i1-IQ3_XXS.gguf
+IQ3_XXS gemma-7b.i1-IQ3_XXS.gguf
 F16 Qwen2.5-VL-7B-Instruct-f16.gguf
 Q6_K_L Qwen_Qwen3.6-27B-Q6_K_L.gguf
 BF16 mmproj-Qwen3.6-27B-BF16.gguf
@@ -96,7 +111,7 @@ Q8_0 Kimi-K3-DSpark-Q8_0.gguf
 def test_real_files(line: str) -> None:
     label, name = line.split(" ", 1)
     path = PurePosixPath(name)
-    assert (quantization(path.name) or quantization(path.parent.name) or "-") == label
+    assert (quantization_at(path) or "-") == label
 
 
 @pytest.mark.parametrize("label", LABELS.split())
@@ -116,6 +131,7 @@ def test_finds_every_label_wherever_it_stands(label: str, name: str) -> None:
         ("DeepSeek-V4-Q2_K-Q8_0-dflash.gguf", "Q8_0"),
         ("gemma-qat-q4_0-unquantized-BF16.gguf", "BF16"),
         ("Model-BF16-Q4_K_M.gguf", "Q4_K_M"),
+        ("Qwen3.6-27B-UDT-Q6_K_MTP.gguf", "Q6_K"),
         ("Jan-v2-VL-high.gguf", None),
         ("muse-glimmer-30B-kquant-17gb.gguf", None),
         ("DeepSeek-V4-Flash-IQ2XXS-w2Q2K-0731.gguf", None),
@@ -128,10 +144,100 @@ def test_of_several_labels_the_last_counts(name: str, label: str | None) -> None
 
 
 @pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("gemma-7b.i1-Q4_K_M.gguf", "Q4_K_M"),
+        ("gemma-7b.I1-q4_k_m.gguf", "Q4_K_M"),
+        ("qwen2.5-7b-instruct-fp16-00001-of-00004.gguf", "F16"),
+        ("mmproj-FP32.gguf", "F32"),
+        ("gpt-oss-20b-mxfp4.gguf", "MXFP4"),
+    ],
+)
+def test_one_quantization_has_one_label_however_it_is_written(name: str, label: str) -> None:
+    assert quantization(name) == label
+
+
+@pytest.mark.parametrize(
+    ("asked", "there", "label"),
+    [
+        ("Q4_K_M", "UD-Q4_K_M Q4_K_M", "Q4_K_M"),
+        ("q4_k_m", "Q8_0 Q4_K_M", "Q4_K_M"),
+        ("i1-Q4_K_M", "Q4_K_M", "Q4_K_M"),
+        ("Q4_K_M", "UD-Q4_K_M Q8_0", "UD-Q4_K_M"),
+        ("i1-Q4_K_M", "UD-Q4_K_M", "UD-Q4_K_M"),
+        ("ud-q4_k_m", "Q4_K_M UD-Q4_K_M", "UD-Q4_K_M"),
+        ("fp16", "BF16 F16", "F16"),
+        ("UD-Q4_K_M", "Q4_K_M", None),
+        ("F16", "BF16", None),
+        ("Q4_K", "Q4_K_M", None),
+        ("Q4_XS", "IQ4_XS", None),
+        ("Qwen3-Q4_K_M", "Q4_K_M", None),
+        ("", "Q4_K_M", None),
+        ("Q4_K_M", "", None),
+    ],
+)
+def test_the_label_that_a_person_means(asked: str, there: str, label: str | None) -> None:
+    assert meant(asked, [None, *there.split()]) == label
+
+
+@given(st.sampled_from(LABELS.split()), st.lists(st.sampled_from(LABELS.split())))
+def test_a_label_that_is_there_is_always_found(label: str, others: list[str]) -> None:
+    assert meant(label.lower(), [*others, label]) == label
+
+
+@pytest.mark.parametrize(
+    ("labels", "runs"),
+    [
+        ("Q4_0 Q4_K_M UD-Q4_K_XL IQ4_XS IQ4_NL MXFP4_MOE NVFP4 Q1_0 TQ1_0 UD-TQ1_0 BF16", True),
+        ("Q4_0_4_4 Q4_0_4_8 Q4_0_8_8", False),
+        ("IQ2_K IQ4_KS IQ4_KSS IQ2_KT IQ2_KL Q4_K_R4 IQ1_S_R4 Q8_K_R8 smol-IQ4_K Q4_X Q6_0", False),
+        ("PTQ1_0 ROCMFP4 I2_S IQ2_BN BF16_R16", False),
+    ],
+)
+def test_the_engine_refuses_removed_types_and_those_of_forks(labels: str, runs: bool) -> None:
+    assert {label for label in labels.split() if not refusal(label)} == {
+        label for label in labels.split() if runs
+    }
+    assert refusal(None) is None
+
+
+@pytest.mark.parametrize(
+    ("label", "number", "float_"),
+    [
+        ("Q4_K_M", 4, False), ("UD-IQ2_XXS", 2, False), ("BF16", 16, True), ("F32", 32, True),
+        ("NVFP4", 4, False), ("MXFP4_MOE", 4, False), ("Qwen3-8B", None, False),
+        (None, None, False),
+    ],
+)  # fmt: skip
+def test_the_bits_of_a_label(label: str | None, number: int | None, float_: bool) -> None:
+    assert bits(label) == number
+    assert is_float(label) is float_
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("DFlash-Qwen3.5-27B-Uncensored.Q4_K_M.gguf", 27_000_000_000),
+        ("gemma-4-26B-A4B-it-Q4_0.gguf", 26_000_000_000),
+        ("Qwen3.5-0.8B-Q8_0.gguf", 800_000_000),
+        ("SmolVLM2-256M-Video-Instruct-f16.gguf", 256_000_000),
+        ("gemma-4-E4B-it.gguf", None),
+        ("Mixtral-8x7B.gguf", None),
+        ("dflash-draft-3.6-q8_0.gguf", None),
+        ("0B.gguf", None),
+    ],
+)
+def test_the_parameters_that_a_name_claims(name: str, number: int | None) -> None:
+    assert parameters(name) == number
+
+
+@pytest.mark.parametrize(
     ("name", "shard"),
     [
         ("Kimi-Q4_K_M-00002-of-00171.gguf", Shard("Kimi-Q4_K_M", 2, 171)),
         ("grok-1-split-00001-of-00009.gguf", Shard("grok-1-split", 1, 9)),
+        ("R1-SPECIAL_TENSOR-01148-of-01148.GGUF", Shard("R1-SPECIAL_TENSOR", 1148, 1148)),
+        ("a-00001-of-99999.gguf", None),
         ("a-00000-of-00002.gguf", None),
         ("a-00003-of-00002.gguf", None),
         ("a-1-of-2.gguf", None),

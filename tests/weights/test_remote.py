@@ -15,10 +15,11 @@ from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.weights import source
 from slipstream.weights.header import TOKENS as TOKENS_KEY
-from slipstream.weights.header import Header, read_header
+from slipstream.weights.header import Header, header_of, read_header
 from slipstream.weights.remote import Remote, read_remote, read_remote_model
 from slipstream.weights.shards import read_model
 from slipstream.weights.skeleton import shape_key
+from slipstream.weights.source import RemoteFile
 
 NAME = Path("Q8_0/model.gguf")
 SECRET = {"Authorization": "Bearer secret"}
@@ -69,19 +70,15 @@ def test_a_header_on_a_server_is_the_one_on_disk(
         assert read(url, client) == local(path)
 
 
-def test_a_long_header_comes_in_growing_pieces(long_header: Path, client: httpx2.Client) -> None:
-    served = Served(long_header.read_bytes())
+def test_hardly_more_is_read_than_the_header(long_header: Path, client: httpx2.Client) -> None:
+    served = Served(long_header.read_bytes() + bytes(64 << 20))
     with serving(served) as url:
-        assert read(url, client) == local(long_header)
-    header_bytes = local(long_header).data_start
-    assert [asked["range"] for asked in served.asked] == [
-        "bytes=0-1048575",
-        "bytes=1048576-2097151",
-        "bytes=2097152-4194303",
-        f"bytes=4194304-{min(8 << 20, len(served.content)) - 1}",
-    ]
-    assert header_bytes < served.sent <= 2 * header_bytes
-    assert all(asked["if-range"] == '"one"' for asked in served.asked[1:])
+        assert read(url, client).tensors == local(long_header).tensors
+        with RemoteFile(client, url, {}) as file:
+            header = header_of(NAME, file, file.file_bytes)
+        assert header.data_start < file.fetched < 1.2 * header.data_start
+    assert [asked["range"] for asked in served.asked] == ["bytes=0-", "bytes=0-"]
+    assert served.sent < 48 << 20  # what fits into the buffers of a connection is sent in vain
 
 
 def test_of_a_server_without_ranges_only_the_header_is_read(
@@ -117,7 +114,7 @@ def test_redirects_are_followed_and_secrets_stay_with_their_host(client: httpx2.
     assert [asked["authorization"] for asked in hub.asked] == ["Bearer secret"]
     assert storage.asked
     assert not any("authorization" in asked for asked in storage.asked)
-    assert storage.asked[0]["range"] == "bytes=0-1048575"
+    assert storage.asked[0]["range"] == "bytes=0-"
 
 
 def test_a_client_s_own_secret_stays_with_its_host_too() -> None:
@@ -185,8 +182,9 @@ def test_an_impossible_address(url: str, code: str, client: httpx2.Client) -> No
     [
         {"Content-Range": None},
         {"Content-Range": "bytes 0-9/*"},
-        {"Content-Range": "bytes 7-1048575/9000000"},
+        {"Content-Range": "bytes 7-8999999/9000000"},
         {"Content-Range": "bytes 0-99/50"},
+        {"Content-Range": "bytes 0-49/99"},
     ],
 )
 def test_answers_that_make_no_sense(headers: dict[str, str | None], client: httpx2.Client) -> None:
@@ -222,26 +220,6 @@ def test_other_files(content: bytes, code: str, ranges: bool, client: httpx2.Cli
     assert "Download it again" not in error.action  # nothing was downloaded yet
 
 
-def test_a_file_that_changes_once_is_read_again(long_header: Path, client: httpx2.Client) -> None:
-    new = long_header.read_bytes()
-    served = Served(new[:-500] + bytes(800), changes=[new])
-    with serving(served) as url:
-        assert read(url, client) == local(long_header)
-
-
-@pytest.mark.parametrize("etag", ['"one"', 'W/"weak"', ""])
-def test_a_file_that_changes_all_the_time_is_given_up(
-    etag: str, long_header: Path, client: httpx2.Client
-) -> None:
-    content = long_header.read_bytes()
-    changes = [content + bytes(number) for number in range(1, 9)]
-    served = Served(content, etag=etag, changes=changes, headers={} if etag else {"ETag": None})
-    with serving(served) as url:
-        error = refused(url, client)
-    assert error.code == "damaged_file"
-    assert len(served.asked) == 4
-
-
 @pytest.mark.parametrize("ranges", [True, False], ids=["ranges", "no ranges"])
 def test_an_answer_that_breaks_off_is_asked_for_once_more(
     ranges: bool, client: httpx2.Client
@@ -266,7 +244,7 @@ def test_a_silent_server_takes_too_long(
 def test_a_server_that_drips_takes_too_long(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "_GRACE", -20.0)  # 1 MiB has a second then
+    monkeypatch.setattr(source, "_GRACE", 0.5)
     start = time.monotonic()
     with serving(Served(DEMO.read_bytes(), pause=0.05)) as url:
         assert refused(url, client).code == "timed_out"

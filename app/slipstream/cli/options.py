@@ -95,6 +95,17 @@ def devices_of(texts: Sequence[str]) -> tuple[Device, ...]:
     return devices
 
 
+def rate_of(text: str) -> int:
+    """Read ``--limit``, bytes per second.
+
+    Raises: typer.BadParameter.
+    """
+    rate = _size(text.strip().removesuffix("/s"), "--limit")
+    if not rate:
+        raise typer.BadParameter("--limit must be more than nothing.")
+    return rate
+
+
 def _amount(text: str, option: str) -> Amount:
     total, colon, free = text.partition(":")
     amount = Amount(_size(total, option), _size(free if colon else total, option))

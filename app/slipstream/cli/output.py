@@ -128,6 +128,19 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
 
 
+def waits(update: Callable[[str], None]) -> Callable[[float], None]:
+    """Says that a rate limit makes us wait, in place of what is being done, and beside it where
+    that is not shown."""
+
+    def waiting(seconds: float) -> None:
+        sentence = f"The Hub asks us to wait {seconds:.0f} seconds."
+        update(sentence)
+        if not errors.is_terminal:
+            say(sentence)
+
+    return waiting
+
+
 def write(text: str) -> None:
     """Text of a reply, at once, on stdout."""
     sys.stdout.write(harmless(text) if sys.stdout.isatty() else text)

@@ -20,17 +20,16 @@ from slipstream.cli.options import (
     memory_of,
     spec_choice,
 )
-from slipstream.engine.advice import Advice, Question, advise, desk_for
+from slipstream.engine.advice import Advice, Question, Subject, advise, desk_for, look_up
 from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.errors import SlipstreamError
-from slipstream.hub.reference import resolve_all
 from slipstream.paths import printable
 from slipstream.planning.computer import Computer
 from slipstream.planning.need import Need
 from slipstream.planning.parts import HOST
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan
-from slipstream.planning.quantizations import Quantization, local_quantizations
+from slipstream.planning.quantizations import Quantization
 from slipstream.planning.sentences import fits_later, why
 from slipstream.words import SPECULATION, count, size
 
@@ -48,7 +47,8 @@ def plan(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="MODEL", help="demo, demo-small, a .gguf file or a folder with some."
+            metavar="MODEL",
+            help="demo, demo-small, a .gguf file or a folder with some, or owner/repo[:QUANT].",
         ),
     ],
     context: Annotated[
@@ -91,26 +91,27 @@ def plan(
     cancel = CancelToken()
     with interrupt.cancels(cancel), output.progress(f"Planning {model} ...") as update:
         question = Question(context, kv, how, memory, devices)
-        answer = _answer(model, question, cancel, update)
+        subject, advice = _answer(model, question, cancel, update)
     if as_json:
-        output.print_json(to_json(model, answer))
+        output.print_json(to_json(model, subject, advice))
     else:
-        _show(answer)
+        _show(advice)
 
 
 def _answer(
     model: str, question: Question, cancel: CancelToken, update: Callable[[str], None]
-) -> Advice:
+) -> tuple[Subject, Advice]:
     """Raises: SlipstreamError, if there is nothing to plan; Cancelled."""
-    quantizations, unread = local_quantizations(resolve_all(model, cancel), cancel)
-    if not quantizations:
-        raise unread[0] if unread else _no_model(model)
+    desk = desk_for(question)
+    subject = look_up(model, question, desk, cancel, output.waits(update))
+    if not subject.quantizations:
+        raise subject.problems[0] if subject.problems else _no_model(model)
 
     def progress(one: Quantization) -> None:
         update(f"Planning {one.name} {one.label} ...")
 
-    advice = advise(quantizations, question, desk_for(question), cancel, progress)
-    return replace(advice, problems=(*unread, *advice.problems))
+    advice = advise(subject.quantizations, question, desk, cancel, progress)
+    return subject, replace(advice, problems=(*subject.problems, *advice.problems))
 
 
 def _no_model(model: str) -> SlipstreamError:
@@ -122,11 +123,12 @@ def _no_model(model: str) -> SlipstreamError:
     )
 
 
-def to_json(model: str, answer: Advice) -> dict[str, object]:
+def to_json(model: str, subject: Subject, answer: Advice) -> dict[str, object]:
     """The document of ``plan --json``."""
+    offer = subject.offer
     return {
         "model": model,
-        "revision": None,
+        "revision": offer.repository.listing.revision if offer else None,
         "context": max(one.setup.context for one in answer.plans),
         "machine": {
             "ram": asdict(answer.computer.memory),

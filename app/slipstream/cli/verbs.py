@@ -13,7 +13,11 @@ from slipstream.cancel import Cancelled
 from slipstream.cli import interrupt, output
 from slipstream.cli.chat import chat
 from slipstream.cli.doctor import doctor
+from slipstream.cli.models import models
 from slipstream.cli.plan import plan
+from slipstream.cli.pull import pull
+from slipstream.cli.remove import remove
+from slipstream.cli.search import search_models
 from slipstream.errors import SlipstreamError
 from slipstream.logs import log_file
 
@@ -31,6 +35,10 @@ app = typer.Typer(
 )
 app.command("chat")(chat)
 app.command("plan")(plan)
+app.command("search")(search_models)
+app.command("pull")(pull)
+app.command("models")(models)
+app.command("remove")(remove)
 app.command("doctor")(doctor)
 
 

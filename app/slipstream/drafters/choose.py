@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from slipstream.drafters import verdicts
 from slipstream.drafters.flags import can_run
 from slipstream.drafters.kinds import (
     MADE_FOR_A_TARGET,
@@ -11,6 +12,7 @@ from slipstream.drafters.kinds import (
     Found,
     SpecChoice,
     SpecConfig,
+    Unfit,
 )
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.paths import printable
@@ -36,35 +38,61 @@ def choose(
     choice: SpecChoice,
     offered_types: Collection[str],
     draft_tokens: int | None = None,
+    engine: str | None = None,
 ) -> SpecConfig:
     """How to speculate.
 
     Args:
         found: what lies near the model.
-        choice: "auto" takes the first proven drafter that was made for the model and that the
-            engine can run (a second whole model or n-grams may well be slower, so they are only
-            taken when asked for). A kind that was asked for need not be one the engine can run:
-            then starting it tells why not.
+        choice: "auto" takes what the user chose for this model, else the first proven drafter
+            that was made for it (a second whole model or n-grams may well be slower, so they are
+            only taken when asked for), as far as the engine can run it and it did not fail there.
+            A kind that was asked for is taken in any case: starting it tells why it cannot run.
         offered_types: the values that the engine's ``--spec-type`` takes.
         draft_tokens: most tokens per step; None takes the kind's default. Kept within what the
             drafter can do.
+        engine: build of the engine; what drafters showed on it counts. None knows of nothing.
 
     Raises: SlipstreamError: ``no_drafter``, if the kind asked for is not there.
     """
     if choice == "off":
         return PLAIN
     if choice == "auto":
-        drafter = next((one for one in found.drafters if _suits(one, offered_types)), None)
-        return _config(drafter, draft_tokens) if drafter else PLAIN
+        runs = (one for one in found.drafters if _suits(one) and can_run(one.kind, offered_types))
+        drafter = next((one for one in runs if not _failed(found, one, engine)), None)
+        return _config(drafter, draft_tokens) if drafter and not found.plain else PLAIN
     drafter = next((one for one in found.drafters if one.kind == choice), None)
     if drafter is None:
         raise _no_drafter(DrafterKind(choice), found)
     return _config(drafter, draft_tokens)
 
 
-def _suits(drafter: Drafter, offered_types: Collection[str]) -> bool:
-    made_for_it = drafter.proven and drafter.kind in MADE_FOR_A_TARGET
-    return made_for_it and can_run(drafter.kind, offered_types)
+def passed_over(found: Found, engine: str) -> tuple[Unfit, ...]:
+    """What "auto" would take if it had not failed when it ran, with the reasons.
+
+    Args:
+        found: what lies near the model.
+        engine: build of the engine that it ran on.
+    """
+    failed = ((one, _failed(found, one, engine)) for one in found.drafters if _suits(one))
+    return tuple(
+        Unfit(one.kind, one.path or found.target, reason, missed=True)
+        for one, reason in failed
+        if reason and found.target
+    )
+
+
+def _suits(drafter: Drafter) -> bool:
+    """Whether nobody need ask for it by its kind."""
+    return drafter.chosen or (drafter.proven and drafter.kind in MADE_FOR_A_TARGET)
+
+
+def _failed(found: Found, drafter: Drafter, engine: str | None) -> str | None:
+    """Why a drafter is no good on this engine, as far as it ran there."""
+    if engine is None or found.target is None:
+        return None
+    verdict = verdicts.verdict_on(found.target, drafter.path, drafter.kind, engine)
+    return None if verdict is None or verdict.ok else verdict.reason
 
 
 def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:

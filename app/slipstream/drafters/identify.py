@@ -1,13 +1,17 @@
-"""What role a GGUF file plays, told from its header alone.
+"""What role a GGUF file plays: its header tells, its name lets one guess.
 
-Rules: the converters and loaders of llama.cpp (``gguf-py/gguf/constants.py``, ``src/models``).
+Rules of the headers: the converters and loaders of llama.cpp (``gguf-py/gguf/constants.py``,
+``src/models``).
 """
 
 import re
-from enum import StrEnum
-from pathlib import Path
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from pathlib import PurePath
 
+from slipstream.drafters.kinds import DrafterKind
 from slipstream.weights.header import TOKENS, Header
+from slipstream.weights.names import is_float, model_stem, quantization
 
 
 class FileRole(StrEnum):
@@ -46,14 +50,78 @@ _BY_ARCHITECTURE = {
     "deepseek4-dflash-draft": FileRole.FORK_DRAFTER,
 }
 
-_BY_WORD = {
+KINDS = {
+    FileRole.MTP: DrafterKind.MTP,
+    FileRole.GEMMA4_ASSISTANT: DrafterKind.MTP,
+    FileRole.DSPARK: DrafterKind.DSPARK,
+    FileRole.DFLASH: DrafterKind.DFLASH,
+    FileRole.DFLASH2: DrafterKind.DFLASH,
+    FileRole.EAGLE3: DrafterKind.EAGLE3,
+}
+"""How a file of each role drafts, the kinds in the order of llama.cpp's preference."""
+
+
+class Doubt(Enum):
+    """When a file that is named like a drafter or an adapter may be a model after all."""
+
+    NONE = auto()
+    ALONE = auto()
+    """Where no other file can be the model it would belong to."""
+    BESIDE = auto()
+    """Also beside the model: models with a head inside are named so, too."""
+
+
+@dataclass(frozen=True)
+class NameGuess:
+    """What a file is by its name: ``role``, or a model."""
+
+    role: FileRole
+    doubt: Doubt = Doubt.NONE
+
+
+_FOLDERS = {
+    "mtp": FileRole.MTP,
+    "nextn": FileRole.MTP,
     "dflash": FileRole.DFLASH,
     "dflash2": FileRole.DFLASH2,
     "dspark": FileRole.DSPARK,
     "eagle3": FileRole.EAGLE3,
+    "mmproj": FileRole.PROJECTOR,
+    "imatrix": FileRole.IMATRIX,
+    "lora": FileRole.ADAPTER,
 }
-# Models with a head of their own have these in their names, too; only drafters begin with them.
-_BY_FIRST_WORD = {"mtp": FileRole.MTP, "nextn": FileRole.MTP}
+_MODEL = NameGuess(FileRole.TARGET)
+# What a name looks like without suffix, shard number and quantization, its words joined by "-"; the
+# first that fits counts. "<" and ">" stand for the borders of a word. A prefix in small letters was
+# set by a tool; with a capital it may begin a model's own name.
+_NAMES = tuple(
+    (re.compile(pattern.replace("<", r"(?<![A-Za-z0-9])").replace(">", r"(?![A-Za-z0-9])")), guess)
+    for pattern, guess in (
+        (r"(?i)mmproj", NameGuess(FileRole.PROJECTOR)),
+        (r"(?i)^imatrix>", NameGuess(FileRole.IMATRIX)),
+        (
+            r"(?i)^(?:tokenizer|vocoder|audiodecoder|wavtokenizer|ggml-vocab)>",
+            NameGuess(FileRole.VOCABULARY),
+        ),
+        (r"^(?:mtp|nextn)>|^(?i:mtp|nextn)$", NameGuess(FileRole.MTP)),
+        (r"(?i)<eagle-?3>", NameGuess(FileRole.EAGLE3)),
+        (r"^DSpark-", NameGuess(FileRole.DSPARK, Doubt.ALONE)),
+        (r"^DFlash2?-", NameGuess(FileRole.DFLASH, Doubt.ALONE)),
+        (r"(?i)<dspark>", NameGuess(FileRole.DSPARK)),
+        (r"(?i)<dflash2>", NameGuess(FileRole.DFLASH2)),
+        (r"(?i)<dflash>", NameGuess(FileRole.DFLASH)),
+        (r"(?i)^(?:mtp|nextn)-", NameGuess(FileRole.MTP, Doubt.ALONE)),
+        (
+            r"(?i)<gemma-?4-(?:.*-)?(?:it(?:-.*)?|qat|E?\d+B|A\d+B)-assistant>",
+            NameGuess(FileRole.GEMMA4_ASSISTANT),
+        ),
+        (r"(?i)<gemma-?4>.*<assistant>", NameGuess(FileRole.GEMMA4_ASSISTANT, Doubt.BESIDE)),
+        (r"(?i)<(?:mtp|nextn)>", NameGuess(FileRole.MTP, Doubt.BESIDE)),
+    )
+)
+_IMATRIX = re.compile(r"(?i)-imatrix$")
+_ADAPTER = re.compile(r"(?i)^(?:ggml-)?(?:lora|adapter)-|-(?:lora|adapter)$")
+"""In the name of a quantized model these two tell how it was made."""
 
 
 def role_of(header: Header) -> FileRole:
@@ -69,13 +137,41 @@ def role_of(header: Header) -> FileRole:
     return FileRole.MTP if _is_mtp_alone(header) else FileRole.TARGET
 
 
-def role_by_name(path: Path) -> FileRole:
-    """The likely role of a file whose header cannot be read, by its name or its folder's."""
-    words = re.split(r"[-_.\s]+", path.stem.lower())
-    folder = path.parent.name.lower()
-    found = [_BY_WORD[word] for word in (*words, folder) if word in _BY_WORD]
-    found += [_BY_FIRST_WORD[word] for word in (words[0], folder) if word in _BY_FIRST_WORD]
-    return found[0] if found else FileRole.TARGET
+def drafter_kind(header: Header) -> DrafterKind | None:
+    """How the file drafts, if it is a drafter, those that only forks of llama.cpp load included."""
+    role = role_of(header)
+    if role is FileRole.FORK_DRAFTER:
+        return DrafterKind.DFLASH if "dflash" in header.architecture else DrafterKind.MTP
+    return KINDS.get(role)
+
+
+def role_by_name(path: PurePath) -> FileRole:
+    """The likely role of a file whose header is not known, by its name and its folder's."""
+    guess = guess_by_name(path)
+    return FileRole.TARGET if guess.doubt is Doubt.BESIDE else guess.role
+
+
+def guess_by_name(path: PurePath) -> NameGuess:
+    """The likely role of a file by its name and its folder's, and how sure that is."""
+    guess = _guess(re.sub(r"[-_.\s]+", "-", model_stem(path.name)), quantization(path.name))
+    folder = _folder_role(path)
+    vague = guess.role in (FileRole.TARGET, FileRole.ADAPTER) or guess.doubt is not Doubt.NONE
+    return NameGuess(folder) if folder and vague else guess
+
+
+def _guess(stem: str, label: str | None) -> NameGuess:
+    quantized = label is not None and not is_float(label)
+    if _IMATRIX.search(stem) and not quantized:
+        return NameGuess(FileRole.IMATRIX)
+    found = next((guess for pattern, guess in _NAMES if pattern.search(stem)), _MODEL)
+    is_adapter = _ADAPTER.search(stem) and (label == "Q8_0" or not quantized)
+    return NameGuess(FileRole.ADAPTER) if found is _MODEL and is_adapter else found
+
+
+def _folder_role(path: PurePath) -> FileRole | None:
+    """What the folder collects; one of a quantization may lie between."""
+    names = (model_stem(folder.name).lower() for folder in path.parents)
+    return _FOLDERS.get(next(filter(None, names), ""))
 
 
 def mtp_layers(header: Header) -> int:

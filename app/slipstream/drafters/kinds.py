@@ -27,7 +27,7 @@ DRAFTER_KV = "f16"
 #25725)."""
 
 SpecChoice = DrafterKind | Literal["auto", "off"]
-"""What a person asks for: a kind, the proven one ("auto"), or plain decoding ("off")."""
+"""What a person asks for: a kind, what is chosen or proven ("auto"), or plain decoding ("off")."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Drafter:
         reason: one sentence: why it fits, or what is not certain.
         bytes: size of its file; 0 when it has none.
         longest_draft: most draft tokens it can make in one step; None where there is no limit.
+        chosen: the user wants this model to be drafted by it.
     """
 
     kind: DrafterKind
@@ -49,6 +50,7 @@ class Drafter:
     reason: str
     bytes: int = 0
     longest_draft: int | None = None
+    chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,14 @@ class Found:
     Attributes:
         drafters: what fits, the best first.
         unfit: drafters near the model that do not.
+        target: its file; None where there is none.
+        plain: the user wants no drafter for it.
     """
 
     drafters: tuple[Drafter, ...]
     unfit: tuple[Unfit, ...] = ()
+    target: Path | None = None
+    plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from slipstream.drafters.lineage import DRAFTER_FOLDERS
 from slipstream.weights.names import quantization, shard_of
 from slipstream.weights.shards import shards, size_of
 
-DRAFTER_FOLDERS = frozenset({"mtp", "dspark", "dflash"})
 _SETTLED = 2.0
 """Seconds after a change from which on every further change shows in a folder's time."""
 

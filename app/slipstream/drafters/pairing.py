@@ -1,15 +1,27 @@
-"""Whether a drafter fits a target, proven from the two headers.
+"""Whether a drafter fits a target, proven from the two headers and their names.
 
-The rules are the checks of llama.cpp at load, and those it does not make: a drafter of the wrong
-width aborts its process, one of another vocabulary never hits.
+Beside the rules for each kind: a drafter of another vocabulary, or made for another model of the
+same shape, is never right.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from slipstream.drafters.identify import FileRole, mtp_layers, role_of, trunk_layers
-from slipstream.drafters.lineage import made_for, own_names
-from slipstream.drafters.vocabulary import different_tokens, same_tokenizer
+from slipstream.drafters.identify import FileRole, mtp_layers, role_of
+from slipstream.drafters.lineage import (
+    ModelName,
+    Place,
+    also_made_for,
+    made_for,
+    own_name,
+)
+from slipstream.drafters.rules import RULES
+from slipstream.drafters.vocabulary import (
+    Tokens,
+    different_tokens,
+    same_tokenizer,
+    tokens_in_file,
+)
 from slipstream.errors import SlipstreamError
 from slipstream.weights.header import Header
 
@@ -52,26 +64,72 @@ class Proof:
     reason: str
 
 
-Rule = Callable[[Header, Header], str | None]
-"""Takes target and drafter; returns what is wrong, or None."""
+@dataclass(frozen=True)
+class _Pair:
+    """A target, a drafter, and what else is known of them."""
+
+    target: Header
+    drafter: Header
+    role: FileRole
+    target_place: Place | None
+    drafter_place: Place | None
+    tokens: Tokens
+
+    def different_tokens(self, first: int = 0) -> int:
+        return different_tokens(self.target, self.drafter, first=first, tokens=self.tokens)
+
+    @property
+    def target_name(self) -> ModelName | None:
+        return own_name(self.target, self.target_place)
+
+    @property
+    def drafter_name(self) -> ModelName | None:
+        return made_for(self.drafter, self.drafter_place, head=self.role is FileRole.MTP)
 
 
-def prove(target: Header, drafter: Header) -> Proof:
-    """Compare a target's header with a possible drafter's; never raises for what they say."""
+def prove(
+    target: Header,
+    drafter: Header,
+    *,
+    target_place: Place | None = None,
+    drafter_place: Place | None = None,
+    tokens: Tokens = tokens_in_file,
+) -> Proof:
+    """Compare a target's header with a possible drafter's; never raises for what they say.
+
+    Args:
+        target, drafter: the headers of the whole models.
+        target_place, drafter_place: where their files lie; None asks their paths on this computer.
+        tokens: gets the tokens of either; asked only when the headers leave open whether these
+            are the same.
+
+    Raises: what ``tokens`` raises, but for SlipstreamError and OSError.
+    """
     role = role_of(drafter)
-    rules = RULES.get(role)
-    if rules is None:
+    if role not in RULES:
         return Proof(False, False, f"This file cannot draft: it is {_A_FILE[role]}.")
+    pair = _Pair(target, drafter, role, target_place, drafter_place, tokens)
     try:
-        problem = next(filter(None, (rule(target, drafter) for rule in rules)), None)
+        problem = _problem(pair)
         if problem:
             return Proof(False, False, problem)
-        doubt = None if role is FileRole.TARGET else _doubt(role, target, drafter)
+        if role is FileRole.TARGET:
+            return Proof(True, True, "It uses the same tokens as this model.")
+        doubt = _doubt(pair)
     except (SlipstreamError, OSError):
         return Proof(False, False, "Its file can no longer be read.")
-    if doubt:
-        return Proof(True, False, doubt)
-    return Proof(True, True, _WHY[role])
+    return Proof(True, False, doubt) if doubt else Proof(True, True, _why(pair))
+
+
+def names_target(
+    target: Header,
+    drafter: Header,
+    target_place: Place | None = None,
+    drafter_place: Place | None = None,
+) -> bool:
+    """Whether a drafter calls itself one of this model."""
+    pair = _Pair(target, drafter, role_of(drafter), target_place, drafter_place, tokens_in_file)
+    return _same(pair.target_name, pair.drafter_name)
 
 
 def prove_embedded(target: Header) -> Proof:
@@ -84,97 +142,35 @@ def prove_embedded(target: Header) -> Proof:
     return Proof(True, True, "The head is part of the model.")
 
 
-def _same_architecture(target: Header, drafter: Header) -> str | None:
-    mine, other = drafter.architecture, target.architecture
-    return None if mine == other else f"It is made for {mine} models, this model is {other}."
+def can_be_proven(target: Header) -> bool:
+    """Whether the engine this app ships knows any drafter for models of this architecture."""
+    return target.architecture in MTP_TARGETS | FEATURE_TARGETS
 
 
-def _gemma4_target(target: Header, _: Header) -> str | None:
-    kind = target.architecture
-    return None if kind == "gemma4" else f"It is made for Gemma 4, this model is {kind}."
+def _problem(pair: _Pair) -> str | None:
+    """What speaks against a drafter; None if it fits. Vocabularies are compared last."""
+    vocabulary = _compatible_vocabulary if pair.role is FileRole.TARGET else _same_vocabulary
+    rules = (partial(rule, pair.target, pair.drafter) for rule in RULES[pair.role])
+    return next(filter(None, (rule() for rule in (*rules, partial(vocabulary, pair)))), None)
 
 
-def _equal(what: str, mine: int | None, other: int | None) -> str | None:
-    return None if mine == other else f"Its {what} is {mine}, this model's is {other}."
-
-
-def _same_width(target: Header, drafter: Header) -> str | None:
-    return _equal("hidden size", drafter.hidden_size, target.hidden_size)
-
-
-def _output_width(target: Header, drafter: Header) -> str | None:
-    return _equal("hidden size", drafter.number("embedding_length_out"), target.hidden_size)
-
-
-def _target_width(target: Header, drafter: Header) -> str | None:
-    made_for_width = drafter.number("target_hidden_size") or drafter.hidden_size
-    return _equal("hidden size", made_for_width, target.hidden_size)
-
-
-def _same_trunk(target: Header, drafter: Header) -> str | None:
-    return _equal("number of layers", trunk_layers(drafter), trunk_layers(target))
-
-
-def _same_heads(target: Header, drafter: Header) -> str | None:
-    for key in ("attention.key_length", "attention.key_length_swa"):
-        problem = _equal("attention head size", drafter.number(key), target.number(key))
-        if problem:
-            return problem
-    return None
-
-
-def _layers_exist(target: Header, drafter: Header) -> str | None:
-    layers = drafter.numbers("target_layers")
-    if not layers:
-        return "It does not say which layers of its target it reads."
-    there = trunk_layers(target)
-    if max(layers) > there:
-        return f"It reads layer {max(layers)} of its target, this model has {there}."
-    return None
-
-
-def _three_layers(_: Header, drafter: Header) -> str | None:
-    count = len(drafter.numbers("target_layers"))
-    return None if count == 3 else f"It reads {count} layers of its target; EAGLE-3 needs 3."
-
-
-def _input_width(_: Header, drafter: Header) -> str | None:
-    tensor = drafter.by_name.get("fc.weight")
-    if tensor is None:
-        return "It lacks the layer that reads its target."
-    width = tensor.shape[0] if tensor.shape else 0
-    expected = len(drafter.numbers("target_layers")) * drafter.hidden_size
-    return None if width == expected else f"Its input has {width} values instead of {expected}."
-
-
-def _mask_token(target: Header, drafter: Header) -> str | None:
-    mask = drafter.integer("tokenizer.ggml.mask_token_id")
-    size = target.vocabulary_size
-    if mask is not None and mask >= size:
-        return f"Its mask token is number {mask}, this model has {size} tokens."
-    return None
-
-
-def _block_size(_: Header, drafter: Header) -> str | None:
-    return None if drafter.number("block_size") else "It does not say how many tokens it drafts."
-
-
-def _same_vocabulary(target: Header, drafter: Header) -> str | None:
+def _same_vocabulary(pair: _Pair) -> str | None:
     """Equal sizes; a few renamed tokens (the unused ones of a fine-tune) are left to doubt."""
-    mine, other = drafter.vocabulary_size, target.vocabulary_size
+    mine, other = pair.drafter.vocabulary_size, pair.target.vocabulary_size
     if not mine:
         return None
     if mine != other:
         return f"Its vocabulary has {mine} tokens, this model's has {other}."
-    if not same_tokenizer(target, drafter):
+    if not same_tokenizer(pair.target, pair.drafter):
         return "It splits text into tokens in another way than this model."
-    if different_tokens(target, drafter) > MAX_SIZE_DIFFERENCE:
+    if pair.different_tokens() > MAX_SIZE_DIFFERENCE:
         return "Its vocabulary has as many tokens as this model's, but other ones."
     return None
 
 
-def _compatible_vocabulary(target: Header, drafter: Header) -> str | None:
+def _compatible_vocabulary(pair: _Pair) -> str | None:
     """llama.cpp's own check of a plain draft model."""
+    target, drafter = pair.target, pair.drafter
     mine, other = drafter.vocabulary_size, target.vocabulary_size
     if not mine or not other or abs(mine - other) > MAX_SIZE_DIFFERENCE:
         return f"Its vocabulary has {mine} tokens, this model's has {other}."
@@ -185,28 +181,50 @@ def _compatible_vocabulary(target: Header, drafter: Header) -> str | None:
     stated = [key for key in keys if key in target.keys and key in drafter.keys]
     if any(target.keys[key] != drafter.keys[key] for key in stated):
         return "It starts, ends or splits text in another way than this model."
-    if different_tokens(target, drafter, first=FIRST_CHECKED_TOKEN):
+    if pair.different_tokens(first=FIRST_CHECKED_TOKEN):
         return "Some of its tokens are not those of this model."
     return None
 
 
-def _doubt(role: FileRole, target: Header, drafter: Header) -> str | None:
+def _doubt(pair: _Pair) -> str | None:
     """What is not certain about a drafter that fits by its shape."""
-    supported = MTP_TARGETS if role is FileRole.MTP else FEATURE_TARGETS
-    unknown = role is not FileRole.GEMMA4_ASSISTANT and _unknown_architecture(target, supported)
-    if unknown:
-        return unknown
-    if not drafter.vocabulary_size:
+    supported = MTP_TARGETS if pair.role is FileRole.MTP else FEATURE_TARGETS
+    if pair.role is not FileRole.GEMMA4_ASSISTANT:
+        unknown = _unknown_architecture(pair.target, supported)
+        if unknown:
+            return unknown
+    if not pair.drafter.vocabulary_size:
         return "It carries no vocabulary to compare with this model's."
-    changed = different_tokens(target, drafter)
+    changed = pair.different_tokens()
     if changed:
         return f"{changed} of its tokens are not those of this model."
-    named = made_for(drafter)
-    if not named:
+    mine, other = pair.drafter_name, pair.target_name
+    if not mine:
         return "It has the right shape, but does not say which model it was made for."
-    if named & own_names(target):
-        return None
-    return f"It has the right shape, but its name is of another model ({_name(drafter)})."
+    if not other:
+        return "It has the right shape, but nothing says which model this is."
+    if not _same(mine, other) and not _named_beside(pair, other):
+        return f"It has the right shape, but its name is of another model ({mine.text})."
+    return None
+
+
+def _named_beside(pair: _Pair, target: ModelName) -> bool:
+    size = pair.target.text("general.size_label")
+    return pair.role is not FileRole.MTP and also_made_for(pair.drafter, target, size)
+
+
+def _same(one: ModelName | None, other: ModelName | None) -> bool:
+    return one is not None and other is not None and one.same_model(other)
+
+
+def _why(pair: _Pair) -> str:
+    mine, other = pair.drafter_name, pair.target_name
+    reason = "Its shape, vocabulary and name are those of a drafter made for this model"
+    if mine and other and mine.qat != other.qat:
+        # Reported as a mild loss of acceptance, so it is taken.
+        version = "the version" if mine.qat else "a version not"
+        return f"{reason}, for {version} trained for low precision (QAT): some drafts may miss."
+    return f"{reason}."
 
 
 def _unknown_architecture(target: Header, supported: frozenset[str]) -> str | None:
@@ -215,29 +233,6 @@ def _unknown_architecture(target: Header, supported: frozenset[str]) -> str | No
     return f"It is not known to work with {target.architecture} models."
 
 
-def _name(header: Header) -> str:
-    return header.text("general.name") or header.path.stem
-
-
-_DFLASH: tuple[Rule, ...] = (
-    _same_width,
-    _layers_exist,
-    _input_width,
-    _mask_token,
-    _same_vocabulary,
-)
-RULES: dict[FileRole, tuple[Rule, ...]] = {
-    FileRole.MTP: (_same_architecture, _same_width, _same_trunk, _same_vocabulary),
-    FileRole.GEMMA4_ASSISTANT: (_gemma4_target, _output_width, _same_heads, _same_vocabulary),
-    FileRole.DFLASH: _DFLASH,
-    FileRole.DFLASH2: _DFLASH,
-    FileRole.DSPARK: (*_DFLASH, _block_size),
-    FileRole.EAGLE3: (_target_width, _three_layers, _layers_exist, _same_vocabulary),
-    FileRole.TARGET: (_compatible_vocabulary,),
-}
-_WHY: dict[FileRole, str] = dict.fromkeys(
-    RULES, "Its shape, vocabulary and name are those of a drafter made for this model."
-) | {FileRole.TARGET: "It uses the same tokens as this model."}
 _A_FILE = {
     FileRole.FORK_DRAFTER: "a drafter for a fork of llama.cpp",
     FileRole.PROJECTOR: "a projector for images",

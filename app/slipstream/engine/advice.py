@@ -5,17 +5,25 @@ from dataclasses import dataclass, replace
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.choose import choose
-from slipstream.drafters.kinds import SpecChoice
+from slipstream.drafters.flags import can_run
+from slipstream.drafters.kinds import MADE_FOR_A_TARGET, DrafterKind, SpecChoice
 from slipstream.engine.computer import Survey, batch_for, measured_by, survey
 from slipstream.engine.embedded_values import SPEC_TYPES
 from slipstream.engine.spec import Choice, wanted
 from slipstream.errors import SlipstreamError
+from slipstream.hub.address import Address
+from slipstream.hub.calls import silent
+from slipstream.hub.connection import connect
+from slipstream.hub.reference import on_the_hub, resolve_all
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.planning.computer import Computer
+from slipstream.planning.offer import Offer, read_offer
 from slipstream.planning.parts import Setup
 from slipstream.planning.plan import Plan, Wish, plan
-from slipstream.planning.quantizations import Quantization
+from slipstream.planning.quantizations import Quantization, local_quantizations
+
+_UNREACHABLE = frozenset({"offline", "offline_mode", "timed_out", "server_error", "rate_limited"})
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Question:
         spec: how to speculate.
         memory: main memory of another computer; None is this one's.
         devices: of another computer; none are this one's.
+        drafter: the one to look at on the Hub; None finds one.
     """
 
     context: int | None = None
@@ -35,6 +44,7 @@ class Question:
     spec: SpecChoice = "auto"
     memory: Memory | None = None
     devices: Sequence[Device] = ()
+    drafter: Address | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,21 @@ class Desk:
     here: Survey
     computer: Computer
     devices: Sequence[Device]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be planned.
+
+    Attributes:
+        quantizations: of one model, or of several.
+        problems: what could not be read.
+        offer: the repository they come from; None for files on this computer.
+    """
+
+    quantizations: Sequence[Quantization]
+    problems: Sequence[SlipstreamError]
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +102,47 @@ def desk_for(question: Question) -> Desk:
     return Desk(choice, here, computer, computer.devices)
 
 
+def look_up(
+    text: str,
+    question: Question,
+    desk: Desk,
+    cancel: CancelToken,
+    waiting: Callable[[float], None] = silent,
+) -> Subject:
+    """Read what a person names: a demo, files on this computer, or a repository on the Hub.
+
+    A repository is looked at on the Hub; where that cannot be reached, what of it is on this
+    computer counts.
+
+    Args:
+        text: MODEL of the command line.
+        question: what will be asked about it.
+        desk: where it may run.
+        cancel: ends it at once.
+        waiting: told the seconds whenever a rate limit makes us wait.
+
+    Raises: Cancelled; SlipstreamError: what ``resolve_all``, ``connect`` and ``read_offer`` raise.
+    """
+    address = on_the_hub(text)
+    if address is None:
+        return Subject(*local_quantizations(resolve_all(text, cancel), cancel))
+    kinds = _kinds(question.spec, desk)
+    try:
+        with connect() as connection:
+            offer = read_offer(
+                address, connection, desk.computer, kinds, cancel, waiting, question.drafter
+            )
+    except SlipstreamError as unreachable:
+        if unreachable.code not in _UNREACHABLE:
+            raise
+        try:
+            found, problems = local_quantizations(resolve_all(text, cancel), cancel)
+        except SlipstreamError:
+            raise unreachable from None
+        return Subject(found, (unreachable, *problems))
+    return Subject(offer.quantizations, offer.problems, offer)
+
+
 def advise(
     quantizations: Sequence[Quantization],
     question: Question,
@@ -89,12 +155,11 @@ def advise(
     Raises: SlipstreamError, if none can be planned; Cancelled.
     """
     engine, computer = desk.choice.engine, desk.computer
-    # Without an engine it is planned by formula, with any drafter that an engine could run.
-    spec_types = engine.spec_types if engine.ok else tuple(SPEC_TYPES)
+    spec_types = _spec_types(desk)
     wish = Wish(
         context=question.context or desk.choice.context,
         kv_type=question.kv_type,
-        choose=lambda one: choose(one.found, question.spec, spec_types),
+        choose=lambda one: choose(one.found, question.spec, spec_types, engine=engine.build),
         batch=batch_for(computer.devices),
     )
     asked = engine.ok and not question.devices
@@ -102,6 +167,19 @@ def advise(
     plans = plan(quantizations, computer, wish, measure, progress)
     problems = (*filter(None, [engine.problem]), *desk.here.problems, *plans.problems)
     return Advice(plans.plans, wish.context, computer, desk.devices, problems)
+
+
+def _spec_types(desk: Desk) -> Sequence[str]:
+    """Without an engine it is planned by formula, with any drafter that an engine could run."""
+    engine = desk.choice.engine
+    return engine.spec_types if engine.ok else tuple(SPEC_TYPES)
+
+
+def _kinds(spec: SpecChoice, desk: Desk) -> Sequence[DrafterKind]:
+    """The kinds of drafter to look for on the Hub."""
+    if spec == "auto":
+        return [kind for kind in MADE_FOR_A_TARGET if can_run(kind, _spec_types(desk))]
+    return [] if spec == "off" else [DrafterKind(spec)]
 
 
 def _capped(device: Device, memory: Memory) -> Device:

@@ -14,7 +14,14 @@ SMALLEST_CONTEXT = 4096
 """Tokens below which a chat is no longer useful; the engine's own floor when it fits memory."""
 
 _HELPED_BY_NO_DRAFTER = frozenset(
-    {"drafter_mismatch", "drafter_idle", "drafter_damaged", "engine_cannot", "model_too_large"}
+    {
+        "drafter_damaged",
+        "drafter_idle",
+        "drafter_mismatch",
+        "drafter_rejected",
+        "engine_cannot",
+        "model_too_large",
+    }
 )
 
 

@@ -3,13 +3,13 @@
 import contextlib
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.drafters.choose import choose
+from slipstream.drafters.choose import choose, passed_over
 from slipstream.drafters.discovery import find_drafters
 from slipstream.drafters.kinds import DrafterKind
+from slipstream.engine import trial
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
 from slipstream.engine.computer import batch_for, in_use
@@ -44,9 +44,22 @@ NUMBERS_EVERY = 0.1
 _PROMPT_CACHE_SHARE = 16
 """Earlier chats may keep this part of main memory; the engine would take 8 GiB anywhere."""
 
-_TRIAL_PROMPT = "One, two, three,"
-_TRIAL = ReplyOptions(max_tokens=6, temperature=0.0)
-"""Enough for one drafted step after the token that the prompt pass makes."""
+
+@dataclass(frozen=True)
+class _Setting:
+    """What all rungs of a ladder have in common.
+
+    Attributes:
+        engine: what runs them.
+        target: the model's header.
+        computer: where they run.
+        strict: a drafter that is hardly ever right is not run; a person who asks for it gets it.
+    """
+
+    engine: EngineSpec
+    target: Header
+    computer: Computer
+    strict: bool
 
 
 class Session:
@@ -85,9 +98,13 @@ class Session:
         check_files(request.model, header)
         found = find_drafters(header, cancel)
         choice = self._choose_engine()
-        spec = choose(found, request.spec, choice.engine.spec_types, request.draft_tokens)
+        engine = choice.engine
+        spec = choose(
+            found, request.spec, engine.spec_types, request.draft_tokens, engine=engine.build
+        )
         if request.spec == "auto" and spec.kind is None:
             yield from (one for one in found.unfit if one.missed)
+            yield from passed_over(found, engine.build)
         devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
         config = LaunchConfig(
             model=request.model,
@@ -102,9 +119,11 @@ class Session:
             self.stop()
             devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
         computer = Computer(memory, devices)
-        start = partial(self._start, choice.engine, header, computer, cancel)
+        setting = _Setting(engine, header, computer, strict=request.spec == "auto")
         try:
-            running, fallback = yield from self._climb_down(start, replace(config, spec=spec))
+            running, fallback = yield from self._climb_down(
+                setting, replace(config, spec=spec), cancel
+            )
         except BaseException:
             self.stop()
             raise
@@ -165,61 +184,59 @@ class Session:
             process.stop()
 
     def _climb_down(
-        self, start: Callable[[LaunchConfig], Iterator[StateChanged]], wanted: LaunchConfig
+        self, setting: _Setting, wanted: LaunchConfig, cancel: CancelToken
     ) -> Generator[LoadEvent, None, tuple[LaunchConfig, str | None]]:
         """Start the first rung of the ladder that works; returns it and why it is not the top."""
-        config, reason = wanted, None
+        config, failed = wanted, None
         below = rungs_below(wanted)
         while True:
             try:
-                yield from start(config)
+                yield from self._start(setting, config, cancel)
             except SlipstreamError as failure:
                 self.stop()
                 rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
                 if rung is None:
                     raise
-                reason = failure.message
-                yield FellBack(config.spec, rung.spec, rung.context, failure.code, reason)
+                failed = failure
+                yield FellBack(config.spec, rung.spec, rung.context, failure.code, failure.message)
                 config = rung
             else:
-                return config, reason
+                if failed is not None and config.spec.kind is None:
+                    trial.blame(setting.engine, wanted, failed)
+                return config, failed.message if failed else None
 
     def _start(
-        self,
-        engine: EngineSpec,
-        target: Header,
-        computer: Computer,
-        cancel: CancelToken,
-        config: LaunchConfig,
+        self, setting: _Setting, config: LaunchConfig, cancel: CancelToken
     ) -> Iterator[StateChanged]:
         """Start one launch and, with a drafter, see that it drafts."""
-        check_memory(config, computer)
-        check_context(config, target, computer)
+        check_memory(config, setting.computer)
+        check_context(config, setting.target, setting.computer)
         cancel.raise_if_cancelled()
-        process = self._process = EngineProcess(engine, config)
+        process = self._process = EngineProcess(setting.engine, config)
         yield from process.start(cancel)
         client = EngineClient(process.address, process.key, alive=process.last_sign_of_life)
         if config.spec.kind not in {None, DrafterKind.NGRAM}:
-            self._see_it_draft(process, client, cancel)
+            self._see_it_draft(process, client, cancel, strict=setting.strict)
         self._client, self._counters = client, client.metrics(cancel)
         cancel.raise_if_cancelled()
 
     def _see_it_draft(
-        self, process: EngineProcess, client: EngineClient, cancel: CancelToken
+        self, process: EngineProcess, client: EngineClient, cancel: CancelToken, *, strict: bool
     ) -> None:
-        """Raises: SlipstreamError ``drafter_idle``, or what ended the engine."""
-        drafted = 0
+        """Raises: SlipstreamError ``drafter_idle``, where ``strict`` also ``drafter_rejected``, or
+        what ended the engine."""
+        engine, config = process.engine, process.config
+        first_time = not trial.tried_before(engine, config)
         try:
-            for chunk in client.complete(_TRIAL_PROMPT, _TRIAL, cancel):
-                drafted = chunk.timings.drafted if chunk.timings else drafted
+            seen = trial.try_out(client, cancel, first_time=first_time)
         except SlipstreamError as error:
             raise self._explained(process, error) from error
-        if not drafted:
-            raise SlipstreamError(
-                "drafter_idle",
-                "The drafter was loaded, but the engine does not draft with it.",
-                action="Choose another drafter, or turn speculation off.",
-            )
+        if not seen.drafted:
+            raise trial.idle()
+        if first_time:
+            trial.keep(engine, config, seen)
+        if seen.hopeless and strict:
+            raise trial.hopeless(seen)
 
     def _explained(self, process: EngineProcess, error: SlipstreamError) -> SlipstreamError:
         """Why a request failed: what the process knows is closer to the cause than the request."""

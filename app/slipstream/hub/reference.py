@@ -1,33 +1,34 @@
 """What a MODEL on the command line stands for: a demo, a path, or a repository's name."""
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
+from slipstream.hub.address import HUB, Address, parse
+from slipstream.hub.cache import folder_name, hub_cache
 from slipstream.hub.folders import files_in, models_in
-from slipstream.paths import expanded, resources
-from slipstream.weights.names import quantization
+from slipstream.paths import resources
+from slipstream.weights.names import meant, quantization_at
 from slipstream.weights.shards import shards
 
 DEMOS = {
     "demo": "Slipstream-Demo-Deep-3M-Q8_0.gguf",
     "demo-small": "Slipstream-Demo-3M-Q8_0.gguf",
 }
-_REPOSITORY = re.compile(
-    r"(?P<owner>[A-Za-z0-9][\w.-]*)/(?P<name>[A-Za-z0-9][\w.-]*)(?::(?P<quant>[\w.-]+))?"
-)
 _LISTED = 8
+_DEEPEST = 1
+"""Levels of folders below a snapshot: quantizations may lie in folders of their own."""
 
 
 def resolve(text: str) -> Path:
     """The file to load: the first of a set of shards.
 
     Args:
-        text: ``demo``, ``demo-small``, a path to a GGUF file or to a folder of them, or
-            ``owner/repo[:QUANT]`` that the Hugging Face cache holds.
+        text: ``demo``, ``demo-small``, a path to a GGUF file or to a folder of them, or what names
+            a repository or one of its files on the Hub (``hub/address.py``), of which the Hugging
+            Face cache holds something.
 
     Raises: SlipstreamError: ``not_found``, ``missing_shard``, ``no_model``, ``ambiguous_model``,
         ``not_downloaded``.
@@ -39,9 +40,9 @@ def resolve(text: str) -> Path:
         return (
             _only(list(models_in(path, deepest=0)), path) if path.is_dir() else _first_shard(path)
         )
-    match = _REPOSITORY.fullmatch(text)
-    if match and not text.lower().endswith(".gguf"):
-        return _downloaded(f"{match['owner']}/{match['name']}", match["quant"])
+    address = on_the_hub(text)
+    if address:
+        return _downloaded(address)
     raise SlipstreamError(
         "not_found",
         f"There is no model at {text}.",
@@ -62,24 +63,18 @@ def resolve_all(text: str, cancel: CancelToken) -> tuple[Path, ...]:
     folder = None if text in DEMOS else _existing(text)
     if folder is not None and folder.is_dir():
         return tuple(files_in(folder, cancel=cancel))
-    match = _REPOSITORY.fullmatch(text)
-    if folder is None and text not in DEMOS and match and not match["quant"]:
-        for snapshot in _snapshots(_home(f"{match['owner']}/{match['name']}")):
-            return tuple(files_in(snapshot, 1, cancel))
+    address = on_the_hub(text)
+    if address and not address.quant and not address.file:
+        for snapshot in _snapshots(address):
+            return tuple(files_in(snapshot, _DEEPEST, cancel))
     return (resolve(text),)
 
 
-def hub_cache() -> Path:
-    """The folder where Hugging Face's own tools keep downloads."""
-    environment = os.environ
-    cache = environment.get("HF_HUB_CACHE")
-    if cache:
-        return expanded(Path(cache))
-    home = environment.get("HF_HOME")
-    if home:
-        return expanded(Path(home)) / "hub"
-    base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return expanded(Path(base)) / "huggingface" / "hub"
+def on_the_hub(text: str) -> Address | None:
+    """What a text names on the Hub; None for a demo, and for what lies on this computer."""
+    if text in DEMOS or _existing(text):
+        return None
+    return parse(text, os.environ.get("HF_ENDPOINT") or HUB)
 
 
 def _existing(text: str) -> Path | None:
@@ -121,40 +116,45 @@ def _only(targets: Sequence[Path], where: Path | str, action: str | None = None)
     )
 
 
-def _downloaded(repository: str, quant: str | None) -> Path:
-    home = _home(repository)
-    for snapshot in _snapshots(home):
-        # Quantizations may lie in folders of their own.
-        targets = list(models_in(snapshot, deepest=1))
-        if quant:
-            targets = [path for path in targets if _label(path) == quant.lower()]
+def _downloaded(address: Address) -> Path:
+    for snapshot in _snapshots(address):
+        if address.file:
+            if (snapshot / address.file).exists():
+                return _first_shard(snapshot / address.file)
+            continue
+        targets = _meant(snapshot, address.quant)
         if targets:
-            return _only(targets, repository, f"Add a quantization: {repository}:QUANT.")
-    wanted = f"{repository}:{quant}" if quant else repository
+            return _only(targets, address.repo, f"Add a quantization: {address.repo}:QUANT.")
     raise SlipstreamError(
         "not_downloaded",
-        f"{wanted} is not on this computer.",
-        facts={"repository": repository, "quant": quant, "folder": str(home)},
-        action="Download it first.",
+        f"{address} is not on this computer.",
+        facts={"repository": address.repo, "quant": address.quant, "folder": str(hub_cache())},
+        action=f"Download it first: slipstream pull {address}",
     )
 
 
-def _home(repository: str) -> Path:
-    return hub_cache() / f"models--{repository.replace('/', '--')}"
+def _meant(snapshot: Path, quant: str | None) -> list[Path]:
+    """The models of a snapshot, of the quantization that is asked for."""
+    targets = list(models_in(snapshot, _DEEPEST))
+    if quant is None:
+        return targets
+    labels = {path: quantization_at(path.relative_to(snapshot)) for path in targets}
+    label = meant(quant, labels.values())
+    return [path for path in targets if label and labels[path] == label]
 
 
-def _snapshots(home: Path) -> list[Path]:
-    """The revisions of a cached repository: the one called main first, then the newest."""
+def _snapshots(address: Address) -> list[Path]:
+    """The revisions of a cached repository: the one asked for, or called main, first, then the
+    newest."""
+    home = hub_cache() / folder_name(address.repo)
     try:
-        main = (home / "refs" / "main").read_text(encoding="utf-8").strip()
+        wanted = (home / "refs" / (address.revision or "main")).read_text(encoding="utf-8").strip()
     except OSError:
-        main = ""
+        wanted = address.revision or ""
     try:
         found = [path for path in (home / "snapshots").iterdir() if path.is_dir()]
     except OSError:
         return []
-    return sorted(found, key=lambda path: (path.name != main, -path.stat().st_mtime))
-
-
-def _label(path: Path) -> str:
-    return (quantization(path.name) or quantization(path.parent.name) or "").lower()
+    if address.revision:
+        return [path for path in found if path.name == wanted]
+    return sorted(found, key=lambda path: (path.name != wanted, -path.stat().st_mtime))

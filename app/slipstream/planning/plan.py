@@ -8,7 +8,7 @@ from slipstream.errors import SlipstreamError
 from slipstream.planning.computer import Computer
 from slipstream.planning.extras import extras_of
 from slipstream.planning.layouts import File, Launch, Layout, Layouts, Measure
-from slipstream.planning.model import Model, model_of
+from slipstream.planning.model import model_of
 from slipstream.planning.need import Extras, Need, need_of
 from slipstream.planning.parts import Offload, Setup
 from slipstream.planning.placement import Placement, place
@@ -48,6 +48,7 @@ class Plan:
         drafter_bytes: the drafter's weights, those of a head inside the target included.
         estimated: parts of the memory that no engine laid out.
         recommended: the one to take.
+        instead: the quantization that would be recommended if this one were not here already.
     """
 
     quantization: Quantization
@@ -58,6 +59,7 @@ class Plan:
     drafter_bytes: int
     estimated: tuple[str, ...]
     recommended: bool = False
+    instead: str | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: L
         placement=placement,
         method="dry-run" if layout.measured else "formula",
         drafter_bytes=sum(share.weights for share in layout.breakdown.drafter.values()),
-        estimated=tuple(_estimated(model, layout, placement.need, extras)),
+        estimated=tuple(_estimated(quantization, layout, placement.need, extras)),
     )
 
 
@@ -150,19 +152,21 @@ def _launch(quantization: Quantization, wish: Wish) -> Launch:
         kv_type=wish.kv_type,
         batch=wish.batch,
     )
-    return Launch(quantization.shape, target, _drafter_file(spec), setup)
+    return Launch(quantization.shape, target, _drafter_file(quantization, spec), setup)
 
 
-def _drafter_file(spec: SpecConfig) -> File | None:
+def _drafter_file(quantization: Quantization, spec: SpecConfig) -> File | None:
     if spec.drafter is None:
         return None
-    header = read_model(spec.drafter)
+    header = quantization.headers.get(spec.drafter) or read_model(spec.drafter)
     return File(header, model_of(header))
 
 
-def _estimated(model: Model, layout: Layout, need: Need, extras: Extras) -> Iterator[str]:
+def _estimated(
+    quantization: Quantization, layout: Layout, need: Need, extras: Extras
+) -> Iterator[str]:
     """Parts of the memory that no engine laid out, and that no tensor table tells."""
-    if not model.sizes.exact:
+    if not (quantization.read and quantization.model.sizes.exact):
         yield "weights"
     if not layout.measured:
         yield from ("context", "compute")
@@ -188,4 +192,9 @@ def _recommended(plans: Sequence[Plan]) -> list[Plan]:
         for one in by_size
     ]
     best = recommend(options)
-    return [replace(one, recommended=index == best) for index, one in enumerate(by_size)]
+    if best is None:
+        return by_size
+    otherwise = recommend([replace(one, downloaded=False) for one in options])
+    instead = None if otherwise in (None, best) else options[otherwise].label
+    by_size[best] = replace(by_size[best], recommended=True, instead=instead)
+    return by_size

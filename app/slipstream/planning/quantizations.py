@@ -1,7 +1,7 @@
 """The quantizations there are to plan: files on this computer, with what belongs to each."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -31,7 +31,9 @@ class Quantization:
         files: its files, the first first.
         found: what drafts for it.
         projector: what lets it read images, if there is one.
-        download: bytes that still have to be transferred.
+        download: bytes of its files that still have to be transferred.
+        read: its own header is known; else that of another one, with the bytes of this one.
+        headers: of drafters that are not on this computer, by their paths.
     """
 
     label: str
@@ -42,6 +44,8 @@ class Quantization:
     found: Found
     projector: Header | None = None
     download: int = 0
+    read: bool = True
+    headers: Mapping[Path, Header] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -12,13 +12,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from slipstream.planning.computer import Computer
 from slipstream.planning.placement import Fit
-from slipstream.weights.names import quantization
+from slipstream.weights.names import bits
 
 QUICK_ANYWHERE = 4 << 30
 """Bytes of weights that an ordinary processor reads about ten times a second."""
-_GOOD = re.compile(r"(?:i1-)?Q[456]_K.*|UD-I?Q[456]_.*|(?:MXFP4|NVFP4).*", re.IGNORECASE)
-_BITS = re.compile(r"\d+")
+_GOOD = re.compile(r"Q[456]_K.*|UD-I?Q[456]_.*|(?:MXFP4|NVFP4).*", re.IGNORECASE)
+_BYTES_PER_WEIGHT = 0.6
+"""Q4_K_M has 4.83 bits per weight (llama.cpp's tools/quantize/README.md)."""
+_BESIDES = 1 << 30
+_WORTH_IT = 3 << 30
 _HARDLY_LARGER = 1.05
 _FEWEST_BITS = 4
 _GOOD_BITS = (4, 5, 6)
@@ -59,11 +63,15 @@ def recommend(options: Sequence[Option]) -> int | None:
     return not_larger[-1] if not_larger else chosen
 
 
-def bits(label: str) -> int | None:
-    """Bits per weight that a label names: 4 of "Q4_K_M"; None if it names none."""
-    known = quantization(label)  # numbers in a file's own name are no bits
-    found = _BITS.search(known.removeprefix("i1-")) if known else None
-    return int(found[0]) if found else None
+def most_parameters(computer: Computer) -> int:
+    """Parameters of the largest model of which a good quantization may fit.
+
+    Of the fastest memory that holds anything worth the name, what its context and computing leave
+    is divided by the bytes that a weight takes with 4 bits and what belongs to them.
+    """
+    devices = sum(device.free for device in computer.devices)
+    free = devices if devices >= _WORTH_IT else computer.free
+    return round(max(0, free - _BESIDES) / _BYTES_PER_WEIGHT)
 
 
 def loses_quality(label: str) -> bool:

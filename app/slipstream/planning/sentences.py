@@ -26,10 +26,12 @@ def fits_later(plan: Plan, computer: Computer) -> bool:
 
 def _recommendation(plan: Plan) -> str:
     label = plan.quantization.label
+    if plan.instead:
+        return f"It is on this computer already; else {plan.instead} would be the one to take."
     if loses_quality(label):
         return "The largest that fits."
     if not is_good(label):
-        return "There is no better one that fits."
+        return "The best of those that fit."
     if plan.placement.fit is Fit.GPU:
         return (
             "The largest of up to 6 bits that the GPU holds as a whole; more gain hardly anything."

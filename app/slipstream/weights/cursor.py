@@ -8,7 +8,9 @@ from typing import Protocol
 MAX_HEADER_BYTES = 128 << 20
 MAX_BUILT = 1 << 20
 """Elements of all arrays that are built: a short array is cheap, 65,536 of them are not."""
-CHUNK = 1 << 20
+CHUNK = 16 << 10
+GROWTH = 8
+"""One part in so many of a long header, and ``CHUNK`` bytes of a short one, are read too far."""
 
 _U32 = struct.Struct("<I")
 _U64 = struct.Struct("<Q")
@@ -46,7 +48,8 @@ class Cursor:
         if end <= len(self._data):
             return
         self._check(end)
-        wanted = min(max(end, 2 * len(self._data), CHUNK), MAX_HEADER_BYTES)
+        further = len(self._data) + max(CHUNK, len(self._data) // GROWTH)
+        wanted = min(max(end, further), MAX_HEADER_BYTES)
         self._data += self._stream.read(wanted - len(self._data))
         if end > len(self._data):
             raise Damage("it ends in the middle of its header")

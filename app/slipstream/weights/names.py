@@ -2,26 +2,40 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from slipstream.weights.header import Header
 
-# llama.cpp's own labels, the name-only mixes of unsloth, bartowski and mradermacher, and those of
-# forks. The longer of two labels that start alike comes first.
-_FLOAT = r"BF16|F16|F32"
+# llama.cpp's own labels, the name-only mixes of unsloth and bartowski, and those of forks. The
+# longer of two labels that start alike comes first.
+_FLOAT = r"BF16|FP?16|FP?32"
 _QUANT = (
-    r"Q4_0_[48]_[48]|P?TQ[12]_0|Q4_X|Q[1-8]_[01]|Q[2-8]_K(?:_(?:XXL|XL|XXS|XS|L|M|S))?"
-    r"|IQ[1-6]_(?:NL_XL|NL|XXS|XS|S|M|KSS|KS|KT|KL|K)|MXFP4_MOE|MXFP4|NVFP4|ROCMFP4"
+    r"Q4_0_[48]_[48]|P?TQ[12]_0|Q4_X|Q8_KV|Q[1-8]_[01]|Q[2-8]_K(?:_(?:XXL|XL|XXS|XS|L|M|S|P))?"
+    r"|IQ[1-6]_(?:NL_XL|NL|XXS|XS|S|M|KSS|KS|KT|KL|K|BN)|I2_S|MXFP4_MOE|MXFP4|NVFP4|ROCMFP4"
 )
+# ``i1-`` says how a file was made, as others do not; it is no part of the label.
 _LABEL = re.compile(
-    rf"(?<![A-Za-z0-9])(?P<prefix>UD-|i1-|smol-)?"
-    rf"(?P<label>{_FLOAT}|(?:{_QUANT})(?:_R[48])?)(?![A-Za-z0-9])",
+    rf"(?<![A-Za-z0-9])(?:(?P<prefix>UD-|smol-)|i1-)?"
+    rf"(?P<label>(?:{_FLOAT}|{_QUANT})(?:_R(?:4|8|16))?)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+_FORK = "Only a modified llama.cpp can run this quantization."
+_REFUSED = (
+    (r"Q4_0_[48]_[48]", "The engine no longer runs this quantization; Q4_0 took its place."),
+    (r"smol-.*|IQ\d_(?:K.*|BN)|.*_R(?:4|8|16)|Q4_X|Q6_0|Q8_KV", _FORK),
+    (r"PTQ.*|ROCMFP4|I2_S", _FORK),
+)
+"""Labels of files that llama.cpp refuses: types it has removed, and those of forks."""
 _SHARD = re.compile(r"-(?P<number>\d{5})-of-(?P<total>\d{5})$")
-_MOST_SHARDS = 1000
-"""The largest known sets have some 200 files; of a number beyond, the name is only a name."""
+_MOST_SHARDS = 5000
+"""One tensor per file makes the largest sets, of 1,148 files and more; of a number far beyond, the
+name is only a name."""
+_PARAMETERS = re.compile(
+    r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,3})?)([BM])(?![A-Za-z0-9])", re.IGNORECASE
+)
+_UNITS = {"B": 10**9, "M": 10**6}
 _NO_NAME = re.compile(r"(?:sha256-?)?[0-9a-f]{16,}|(?:ggml-)?model|gguf|", re.IGNORECASE)
 
 # fmt: off
@@ -47,7 +61,7 @@ class Shard:
 
 
 def quantization(name: str) -> str | None:
-    """The quantization label in a file's or folder's name; None if it has none.
+    """The quantization label in a file's or folder's name, as ``Q4_K_M``; None if it has none.
 
     The last label counts; only in a pair such as ``MXFP4_MOE-BF16`` the second names what the
     few other tensors are stored in.
@@ -56,16 +70,53 @@ def quantization(name: str) -> str | None:
     if not found:
         return None
     last = found[-1]
-    if len(found) > 1 and found[-2].end() + 1 == last.start() and _is_float(last):
+    if len(found) > 1 and found[-2].end() + 1 == last.start() and is_float(last["label"].upper()):
         last = found[-2]
     prefix, label = (last["prefix"] or "").lower(), last["label"].upper()
-    return ("UD-" if prefix == "ud-" else prefix) + label
+    return ("UD-" if prefix == "ud-" else prefix) + re.sub("^FP", "F", label)
+
+
+def quantization_at(path: PurePath) -> str | None:
+    """The label in a file's name, or else in the name of its folder."""
+    return quantization(path.name) or quantization(path.parent.name)
+
+
+def meant(asked: str, labels: Iterable[str | None]) -> str | None:
+    """The one of these labels that a person asks for, in any letter case; None if none of them.
+
+    ``i1-Q4_K_M`` is ``Q4_K_M``, which is ``UD-Q4_K_M`` only where there is no ``Q4_K_M``.
+    """
+    wanted = quantization(asked) if _LABEL.fullmatch(asked) else None
+    there = frozenset(labels)
+    return next((label for label in (wanted, f"UD-{wanted}") if wanted and label in there), None)
+
+
+def bits(label: str | None) -> int | None:
+    """Bits per weight that a label names: 4 of ``Q4_K_M``; None if it names none."""
+    known = quantization(label or "")  # numbers in a file's own name are no bits
+    return int(re.findall(r"\d+", known)[0]) if known else None
+
+
+def is_float(label: str | None) -> bool:
+    """Whether a label is of weights that were not quantized."""
+    return re.fullmatch(_FLOAT, label or "") is not None
+
+
+def refusal(label: str | None) -> str | None:
+    """One sentence: why the engine refuses files with this label; None if it does not."""
+    return next((why for pattern, why in _REFUSED if re.fullmatch(pattern, label or "")), None)
+
+
+def parameters(name: str) -> int | None:
+    """The parameters that a model's name claims, as ``27B`` and ``450M`` do (``E4B`` has more)."""
+    found = (float(number) * _UNITS[unit.upper()] for number, unit in _PARAMETERS.findall(name))
+    return round(max(found, default=0)) or None
 
 
 def quantization_of(header: Header) -> str | None:
     """The label of a file: by its name, its folder's, what its header says, or its tensors."""
     path = header.path
-    label = quantization(path.name) or quantization(path.parent.name)
+    label = quantization_at(path)
     number = header.integer("general.file_type")
     return label or FILE_TYPES.get(-1 if number is None else number) or _commonest_type(header)
 
@@ -113,10 +164,6 @@ def display_name(path: Path, header: Header) -> str:
 
 def _labels(name: str) -> list[re.Match[str]]:
     return list(_LABEL.finditer(name))
-
-
-def _is_float(match: re.Match[str]) -> bool:
-    return re.fullmatch(_FLOAT, match["label"], re.IGNORECASE) is not None
 
 
 def _without_suffix(name: str) -> str:

@@ -1,6 +1,7 @@
 """The header of a model on a server, read without the rest of its file."""
 
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +13,10 @@ from slipstream.errors import Fact, SlipstreamError
 from slipstream.weights import cache
 from slipstream.weights.header import Header, header_of
 from slipstream.weights.shards import merged
-from slipstream.weights.source import Changed, Refused, RemoteFile, Senseless
+from slipstream.weights.source import Refused, RemoteFile, Senseless
+
+_AT_ONCE = 8
+"""Files of a set that are read at the same time."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,14 @@ def read_remote_model(
 
     Raises: what ``read_remote`` raises.
     """
-    read = [
-        read_remote(file.url, file.name, client, cancel, headers=headers, key=file.key)
-        for file in files
-    ]
-    return read[0] if len(read) == 1 else merged(read)
+
+    def read(file: Remote) -> Header:
+        return read_remote(file.url, file.name, client, cancel, headers=headers, key=file.key)
+
+    if len(files) == 1:
+        return read(files[0])
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return merged(list(pool.map(read, files)))
 
 
 def read_remote(
@@ -79,7 +86,7 @@ def read_remote(
         return known
     try:
         header = _read_twice(url, name, client, cancel, headers or {}, keep_arrays)
-    except (httpx2.HTTPError, httpx2.InvalidURL, Refused, Changed, Senseless) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, Refused, Senseless) as error:
         raise _told(error, url, name) from error
     if key:
         cache.store(key, header)
@@ -98,10 +105,10 @@ def _read_twice(
     headers: Mapping[str, str],
     keep_arrays: Collection[str],
 ) -> Header:
-    """Read a header; once more from its start, if the file changed or an answer broke off."""
+    """Read a header; once more from its start, if the answer broke off."""
     try:
         return _read(RemoteFile(client, url, headers), name, keep_arrays, cancel)
-    except (Changed, httpx2.RemoteProtocolError):
+    except httpx2.RemoteProtocolError:
         return _read(RemoteFile(client, url, headers), name, keep_arrays, cancel)
 
 
@@ -130,9 +137,6 @@ def _told(error: Exception, url: str, name: Path) -> SlipstreamError:
     match error:
         case Refused():
             return _refused(error.status, host, facts)
-        case Changed():
-            code, sentence = "damaged_file", f"{name} was changed while it was being read."
-            action = "Try again."
         case httpx2.InvalidURL():
             code, sentence = "not_found", f"There is no such address for {name}."
             action = "Check the name of the model."

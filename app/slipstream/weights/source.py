@@ -1,4 +1,4 @@
-"""A file on a server, read from its start in pieces over HTTP Range (RFC 9110, section 14)."""
+"""A file on a server, read from its start as far as needed: one request, which is given up then."""
 
 import re
 import time
@@ -10,14 +10,11 @@ import httpx2
 
 from slipstream.cancel import CancelToken
 
-FIRST_BYTES = 1 << 20
-"""Of the first request, which also tells how large the file is. A header without a vocabulary fits
-into it, one of 262,000 tokens (6 to 16 MB) takes four or five requests."""
 SILENCE = 15.0
 """Seconds that a server may be silent."""
 _GRACE = 30.0
 _SLOWEST = 50_000
-"""Bytes per second below which a request takes too long; before, it has a grace in seconds."""
+"""Bytes per second below which reading takes too long, after a grace in seconds."""
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19})")
 
 
@@ -27,10 +24,6 @@ class Refused(Exception):  # noqa: N818 - what the server did
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
-
-
-class Changed(Exception):  # noqa: N818 - what the file did
-    """The file is not the one that the first pieces came from."""
 
 
 class Senseless(Exception):  # noqa: N818 - what the answer is
@@ -47,9 +40,10 @@ class RemoteFile:
 
     Attributes:
         file_bytes: size of the file.
-        deadline: monotonic time at which the current request takes too long.
+        fetched: bytes that were read from the connection.
+        deadline: monotonic time at which it takes too long.
 
-    Raises: Refused, Changed, Senseless, Cancelled, httpx2's errors; so does ``read``.
+    Raises: Refused, Senseless, Cancelled, httpx2's errors; so does ``read``.
     """
 
     def __init__(self, client: httpx2.Client, url: str, headers: Mapping[str, str]) -> None:
@@ -58,16 +52,18 @@ class RemoteFile:
         self._headers = headers
         self._stop = CancelToken()
         self._response: httpx2.Response | None = None
-        self._whole: Iterator[bytes] | None = None
-        self._version = ""
+        self._pieces: Iterator[bytes] = iter(())
         self._data = bytearray()
-        self._fetched = 0
+        self.fetched = 0
         self.file_bytes = 0
         self.deadline = float("inf")
+        self._began = 0.0
 
     def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        self._be_patient(0)
         try:
-            self._fetch(FIRST_BYTES)
+            self._open()
         except BaseException:
             self._close()
             raise
@@ -83,10 +79,16 @@ class RemoteFile:
 
     def read(self, count: int, /) -> bytes:
         """The next ``count`` bytes, fewer only at the end of the file."""
-        left = self.file_bytes - self._fetched + len(self._data)
+        left = self.file_bytes - self.fetched + len(self._data)
         count = min(count, left)
+        self._be_patient(count)
         while len(self._data) < count:
-            self._fetch(count - len(self._data))
+            self._stop.raise_if_cancelled()
+            piece = next(self._pieces, b"")
+            if not piece:
+                raise Senseless("sent less than it promised")
+            self._data += piece
+            self.fetched += len(piece)
         content = bytes(self._data[:count])
         del self._data[:count]
         return content
@@ -95,82 +97,45 @@ class RemoteFile:
         """Any thread may end it: it raises ``Cancelled`` before its next piece."""
         self._stop.cancel()
 
-    def _fetch(self, count: int) -> None:
-        self.deadline = time.monotonic() + _GRACE + count / _SLOWEST
-        before = self._fetched
-        if self._whole is None:
-            self._request(before, count)
-        if self._whole is not None:
-            self._take(self._whole, count)
-        if self._fetched == before and self.file_bytes:
-            raise Senseless("sent nothing")
+    def _be_patient(self, count: int) -> None:
+        self.deadline = self._began + _GRACE + (self.fetched + count) / _SLOWEST
 
-    def _request(self, first: int, count: int) -> None:
-        headers = {
-            **self._headers,
-            "Accept-Encoding": "identity",
-            "Range": f"bytes={first}-{first + count - 1}",
-        }
-        if self._version.startswith('"'):
-            headers["If-Range"] = self._version
+    def _open(self) -> None:
+        headers = {**self._headers, "Accept-Encoding": "identity", "Range": "bytes=0-"}
         request = self._client.build_request(
             "GET", self._url, headers=headers, timeout=httpx2.Timeout(SILENCE)
         )
-        self._response = self._client.send(request, stream=True, follow_redirects=True)
+        self._response = response = self._client.send(request, stream=True, follow_redirects=True)
         self._stop.raise_if_cancelled()
-        self._check_version(self._response, first)
-        match self._response.status_code:
+        match response.status_code:
             case 206:
-                self._begin_part(self._response, first, count)
-            case 200 if first == 0:
-                self._begin_whole(self._response)
-            case 200:
-                raise Changed
-            case 416 if first == 0:
-                self._close()  # the file is empty
+                self.file_bytes = _size_of_range(response)
+            case 200:  # it knows no ranges
+                self.file_bytes = _size_of_whole(response)
+            case 416:
+                return  # the file is empty
             case status:
                 raise Refused(status)
-
-    def _check_version(self, response: httpx2.Response, first: int) -> None:
-        version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-        if first == 0:
-            self._version = version
-        elif version != self._version and not response.is_error:
-            raise Changed
-
-    def _begin_part(self, response: httpx2.Response, first: int, count: int) -> None:
-        said = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if not said:
-            raise Senseless("does not say which part of the file it sends")
-        start, end, size = (int(number) for number in said.groups())
-        if start != first or not start <= end < size:
-            raise Senseless("sends another part of the file than it was asked for")
-        if first and size != self.file_bytes:
-            raise Changed
-        self.file_bytes = size
-        self._take(response.iter_raw(), min(count, end + 1 - start))
-        self._close()
-
-    def _begin_whole(self, response: httpx2.Response) -> None:
-        """The server knows no ranges: its answer is read piece by piece instead."""
-        size = response.headers.get("Content-Length", "")
-        if not re.fullmatch(r"[0-9]{1,19}", size) or "Content-Encoding" in response.headers:
-            raise Senseless("does not say how large the file is")
-        self.file_bytes = int(size)
-        self._whole = response.iter_raw()
-
-    def _take(self, pieces: Iterator[bytes], count: int) -> None:
-        """Fetch at least ``count`` bytes, or what there is."""
-        end = self._fetched + count
-        while self._fetched < end:
-            self._stop.raise_if_cancelled()
-            piece = next(pieces, b"")
-            if not piece:
-                return
-            self._data += piece
-            self._fetched += len(piece)
+        self._pieces = response.iter_raw()
 
     def _close(self) -> None:
         if self._response is not None:
             self._response.close()
             self._response = None
+
+
+def _size_of_range(response: httpx2.Response) -> int:
+    said = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if not said:
+        raise Senseless("does not say which part of the file it sends")
+    start, end, size = (int(number) for number in said.groups())
+    if start or end + 1 != size:
+        raise Senseless("sends another part of the file than it was asked for")
+    return size
+
+
+def _size_of_whole(response: httpx2.Response) -> int:
+    size = response.headers.get("Content-Length", "")
+    if not re.fullmatch(r"[0-9]{1,19}", size) or "Content-Encoding" in response.headers:
+        raise Senseless("does not say how large the file is")
+    return int(size)

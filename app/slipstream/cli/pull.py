@@ -1,0 +1,266 @@
+"""``slipstream pull``: download a model together with its drafter."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipstream.cancel import CancelToken
+from slipstream.cli import interrupt, output
+from slipstream.cli.options import AsJson, rate_of
+from slipstream.cli.transfer import transfer
+from slipstream.drafters.attached import choose_drafter
+from slipstream.engine.advice import Question, advise, desk_for, look_up
+from slipstream.engine.check import Checked, check_pair
+from slipstream.errors import SlipstreamError
+from slipstream.hub.address import Address
+from slipstream.hub.companions import Companion
+from slipstream.hub.downloads.orders import Downloaded
+from slipstream.hub.downloads.settle import settle
+from slipstream.hub.reference import on_the_hub
+from slipstream.paths import expanded, printable
+from slipstream.planning.offer import Offer
+from slipstream.planning.quantizations import Quantization
+from slipstream.words import SPECULATION, count, size
+
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is to be downloaded: a quantization of an offer, and what drafts for it."""
+
+    offer: Offer
+    one: Quantization
+    drafter: Companion | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of it.
+
+    Attributes:
+        chosen: what was to be downloaded.
+        done: what was.
+        target: the file to load.
+        checked: what starting it with its drafter showed, or why it did not start; None where
+            nothing drafts.
+    """
+
+    chosen: Chosen
+    done: Downloaded
+    target: Path
+    checked: Checked | SlipstreamError | None
+
+    @property
+    def ref(self) -> str:
+        """What the command line calls it from now on."""
+        return f"{self.chosen.offer.repository.listing.repo}:{self.chosen.one.label}"
+
+
+def pull(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="owner/repo, of which the best for this computer is taken, or owner/repo:QUANT,"
+            " or the address of either.",
+        ),
+    ],
+    no_drafter: Annotated[
+        bool, typer.Option("--no-drafter", help="The model alone, without its drafter.")
+    ] = False,
+    drafter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DRAFTER",
+            help="Another drafter than the one that is found: owner/repo/file.gguf, or a file.",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to; else the cache of Hugging Face's own tools, which llama.cpp uses, too.",
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="Bytes per second at most, like 5MB."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download a model with the drafter that fits it, or go on where that was interrupted."""
+    rate = None if limit is None else rate_of(limit)
+    if no_drafter and drafter:
+        raise typer.BadParameter("--no-drafter and --drafter exclude each other.")
+    address, own = _address(model), _own_file(drafter)
+    named = None if own or drafter is None else _address(drafter)
+    cancel = CancelToken()
+    with interrupt.cancels(cancel):
+        with output.progress(f"Looking into {address} ...") as update:
+            question = Question(spec="off" if no_drafter or own else "auto", drafter=named)
+            chosen = _choose(address, question, cancel, update)
+        order = chosen.offer.order(chosen.one, chosen.drafter, folder and expanded(folder))
+        done = transfer(order, rate, cancel)
+        there = settle(order, done)
+        if own:
+            choose_drafter(there.target, own)
+        checked = _check(there.target, cancel) if own or chosen.drafter else None
+    answer = Answer(chosen, done, there.target, checked)
+    if as_json:
+        output.print_json(_json(answer))
+    else:
+        _show(answer)
+
+
+def _address(text: str) -> Address:
+    address = on_the_hub(text)
+    if address is None:
+        raise SlipstreamError(
+            "not_on_the_hub",
+            f"{text} is not the name of a repository on the Hub.",
+            facts={"model": text},
+            action="Name one like owner/repo or owner/repo:Q4_K_M; 'slipstream search' finds some.",
+        )
+    return address
+
+
+def _own_file(drafter: str | None) -> Path | None:
+    """The file on this computer that a drafter's name leads to."""
+    path = None if drafter is None else expanded(Path(drafter))
+    return path.absolute() if path and path.is_file() else None
+
+
+def _choose(
+    address: Address, question: Question, cancel: CancelToken, update: Callable[[str], None]
+) -> Chosen:
+    """Look into the repository and choose what to download.
+
+    Raises: Cancelled; SlipstreamError.
+    """
+    desk = desk_for(question)
+    subject = look_up(str(address), question, desk, cancel, output.waits(update))
+    offer = subject.offer
+    if offer is None:  # the Hub cannot be reached
+        raise subject.problems[0]
+    drafter = offer.companions.chosen
+    if question.drafter:
+        drafter = offer.companions.drafters[0]
+        if not drafter.fits:
+            raise _unfit(drafter)
+    one = offer.quantizations[0]
+    if len(offer.quantizations) > 1:
+        update(f"Choosing a quantization of {offer.repository.listing.repo} ...")
+        plans = advise(offer.quantizations, question, desk, cancel).plans
+        recommended = [plan.quantization for plan in plans if plan.recommended]
+        if len(recommended) != 1:
+            raise _no_choice(offer, recommended)
+        one = recommended[0]
+    return Chosen(offer, one, drafter)
+
+
+def _unfit(drafter: Companion) -> SlipstreamError:
+    file = drafter.files.path if drafter.files else drafter.repo
+    return SlipstreamError(
+        "drafter_unfit",
+        f"{file} cannot draft for this model. {drafter.reason}",
+        facts={"repository": drafter.repo, "file": file},
+        action="Choose another drafter, or leave the choice to Slipstream.",
+    )
+
+
+def _no_choice(offer: Offer, recommended: Sequence[Quantization]) -> SlipstreamError:
+    """Nothing fits, or the repository holds several models."""
+    repo = offer.repository.listing.repo
+    there = ", ".join(one.label for one in offer.quantizations[:_LISTED])
+    if not recommended:
+        return SlipstreamError(
+            "nothing_fits",
+            f"No quantization of {repo} fits into the memory that is free now.",
+            facts={"repository": repo, "available": there},
+            action=f"Name one to download it all the same: {repo}:{offer.quantizations[0].label}",
+        )
+    names = ", ".join(f"{one.name} {one.label}" for one in recommended[:_LISTED])
+    return SlipstreamError(
+        "ambiguous_model",
+        f"{repo} holds several models: {names}.",
+        facts={"repository": repo, "available": there},
+        action="Name one of its files: owner/repo/file.gguf.",
+    )
+
+
+def _check(target: Path, cancel: CancelToken) -> Checked | SlipstreamError:
+    """Start the pair once; what is wrong with it does not undo the download."""
+    with output.progress("Trying the model with its drafter ..."):
+        try:
+            return check_pair(target, cancel)
+        except SlipstreamError as problem:
+            return problem
+
+
+def _json(answer: Answer) -> dict[str, object]:
+    done = answer.done
+    return {
+        "model": answer.ref,
+        "quant": answer.chosen.one.label,
+        "path": printable(answer.target),
+        "files": [
+            {
+                "path": printable(one.path),
+                "bytes": one.file.bytes,
+                "sha256": one.file.sha256,
+                "verified": one.file.sha256 is not None,
+                "repo": one.repo,
+                "transferred": one.transferred,
+            }
+            for one in done.files
+        ],
+        "drafter": _drafter_json(answer),
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def _drafter_json(answer: Answer) -> dict[str, object] | None:
+    checked, drafter = answer.checked, answer.chosen.drafter
+    if checked is None:
+        return None
+    seen = checked if isinstance(checked, Checked) else None
+    verdict = seen.verdict if seen else None
+    fell = seen.fell if seen else None
+    problem = checked.message if isinstance(checked, SlipstreamError) else None
+    spec = fell.wanted if fell else seen.spec if seen else None
+    kind = spec.kind if spec else drafter.kind if drafter else None
+    file = spec.drafter if spec else None
+    return {
+        "kind": kind.value if kind else None,
+        "file": printable(file) if file else None,
+        "repo": drafter.repo if drafter else None,
+        "drafts": seen is not None and seen.spec.kind is not None,
+        "drafted": verdict.drafted if verdict else None,
+        "accepted": verdict.accepted if verdict else None,
+        "problem": fell.reason if fell else problem,
+    }
+
+
+def _show(answer: Answer) -> None:
+    new = sum(one.file.bytes for one in answer.done.files if one.transferred)
+    if new:
+        output.say(f"{answer.ref} is here: {size(new)} in {count(answer.done.seconds)} s.")
+    else:
+        output.say(f"{answer.ref} was here already.")
+    said = _drafter_json(answer)
+    if said is not None:
+        output.say(_drafting(said), style=None if said["drafts"] else "yellow")
+    output.say(f"Talk to it: slipstream chat {answer.ref}", style="dim")
+
+
+def _drafting(said: Mapping[str, object]) -> str:
+    kind = SPECULATION[str(said["kind"])].name if said["kind"] else ""
+    if not said["drafts"]:
+        return f"Nothing drafts for it. {said['problem'] or ''}".rstrip()
+    if not said["drafted"]:
+        return f"{kind} drafts for it."
+    return f"{kind} drafts for it: {said['accepted']} of {said['drafted']} tokens were accepted."

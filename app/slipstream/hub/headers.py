@@ -1,0 +1,59 @@
+"""Headers of files in repositories, read without the rest of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from slipstream.cancel import CancelToken
+from slipstream.drafters.vocabulary import tokens_of
+from slipstream.hub.connection import Connection
+from slipstream.hub.files import Listing, RepoFile
+from slipstream.hub.repository import FileSet
+from slipstream.weights.cache import stored
+from slipstream.weights.header import TOKENS, Header
+from slipstream.weights.parser import Value
+from slipstream.weights.remote import Remote, read_remote, read_remote_model
+from slipstream.weights.shards import merged
+
+
+def read_set(
+    listing: Listing, file_set: FileSet, connection: Connection, cancel: CancelToken
+) -> Header:
+    """The header of a model, projector or drafter; what was read once is kept on disk.
+
+    Raises: Cancelled; SlipstreamError: what ``read_remote`` raises.
+    """
+    files = [_remote(listing, file, connection) for file in file_set.files]
+    return read_remote_model(files, connection.client, cancel, headers=connection.headers())
+
+
+def stored_set(listing: Listing, file_set: FileSet) -> Header | None:
+    """The header of a set whose files were all read before."""
+    found = []
+    for file in file_set.files:
+        header = stored(_key(listing, file), Path(file.path))
+        if header is None:
+            return None
+        found.append(header)
+    return found[0] if len(found) == 1 else merged(found)
+
+
+def read_tokens(
+    listing: Listing, file_set: FileSet, connection: Connection, cancel: CancelToken
+) -> Sequence[Value]:
+    """The tokens of a model, which its header leaves out.
+
+    Raises: Cancelled; SlipstreamError: what ``read_remote`` raises.
+    """
+    file = _remote(listing, file_set.files[0], connection)
+    headers, client = connection.headers(), connection.client
+    read = read_remote(file.url, file.name, client, cancel, headers=headers, keep_arrays=(TOKENS,))
+    return tokens_of(read)
+
+
+def _remote(listing: Listing, file: RepoFile, connection: Connection) -> Remote:
+    url = connection.file_url(listing.repo, listing.revision, file.path)
+    return Remote(url, Path(file.path), _key(listing, file))
+
+
+def _key(listing: Listing, file: RepoFile) -> str:
+    return f"{listing.repo}@{listing.revision}/{file.path}"
