@@ -76,6 +76,13 @@ def verdicts_file() -> Path:
     return _own("data") / "verdicts.json"
 
 
+def downloads_folder() -> Path:
+    """The downloads that are not finished, one JSON file each, and who is at them."""
+    folder = _own("data") / "downloads"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
 def cache_folder() -> Path:
     """What can be deleted at any time: what engines can do, parsed headers."""
     return _own("cache")

@@ -294,7 +294,7 @@ def test_a_sister_that_cannot_be_read_leaves_the_others(hub: Hub) -> None:
     sister.gated = "manual"
     found = hub.companions(target.id)
     assert chosen(found)[1] is Source.SEARCH
-    assert [problem.code for problem in found.problems] == ["forbidden"]
+    assert [problem.code for problem in found.problems] == ["gated"]
 
 
 def test_nobody_is_asked_for_a_model_that_no_drafter_is_known_for(hub: Hub, tmp_path: Path) -> None:

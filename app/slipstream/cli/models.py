@@ -98,7 +98,8 @@ def _show(library: Library) -> None:
     for problem in library.problems:
         output.say(problem.message, style="yellow")
     if library.models:
-        console.print(f"{count(len(library.models))} models, {size(library.bytes)} in all.")
+        number = len(library.models)
+        console.print(f"{count(number)} model{'s' * (number != 1)}, {size(library.bytes)} in all.")
 
 
 def _table(library: Library) -> Table:

@@ -23,7 +23,7 @@ from slipstream.hub.reference import on_the_hub
 from slipstream.paths import expanded, printable
 from slipstream.planning.offer import Offer
 from slipstream.planning.quantizations import Quantization
-from slipstream.words import SPECULATION, count, size
+from slipstream.words import SPECULATION, size
 
 _LISTED = 8
 
@@ -103,7 +103,9 @@ def pull(
         with output.progress(f"Looking into {address} ...") as update:
             question = Question(spec="off" if no_drafter or own else "auto", drafter=named)
             chosen = _choose(address, question, cancel, update)
-        order = chosen.offer.order(chosen.one, chosen.drafter, folder and expanded(folder))
+        order = chosen.offer.order(
+            chosen.one, chosen.drafter, folder and expanded(folder).absolute()
+        )
         done = transfer(order, rate, cancel)
         there = settle(order, done)
         if own:
@@ -248,7 +250,7 @@ def _drafter_json(answer: Answer) -> dict[str, object] | None:
 def _show(answer: Answer) -> None:
     new = sum(one.file.bytes for one in answer.done.files if one.transferred)
     if new:
-        output.say(f"{answer.ref} is here: {size(new)} in {count(answer.done.seconds)} s.")
+        output.say(f"{answer.ref} is here: {size(new)} in {answer.done.seconds:,.1f} s.")
     else:
         output.say(f"{answer.ref} was here already.")
     said = _drafter_json(answer)

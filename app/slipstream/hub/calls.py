@@ -113,6 +113,26 @@ def failure(error: Exception, what: str, connection: Connection) -> SlipstreamEr
     )
 
 
+def patiently(call: Callable[[], _T], cancel: CancelToken, waiting: Callable[[float], None]) -> _T:
+    """Run something that asks the Hub, again after the waits that a rate limit asks for.
+
+    Raises: Cancelled; SlipstreamError: what ``call`` raises, ``rate_limited`` after the last wait.
+    """
+    for _ in range(_WAITS):
+        try:
+            return call()
+        except SlipstreamError as error:
+            seconds = error.facts.get("seconds")
+            if error.code != "rate_limited" or not isinstance(seconds, int):
+                raise
+            if seconds > LONGEST_WAIT:
+                raise
+            waiting(seconds)
+            cancel.wait(seconds)
+            cancel.raise_if_cancelled()
+    return call()
+
+
 def refusal(response: httpx2.Response, what: str, connection: Connection) -> SlipstreamError:
     """The error for people when the Hub says no. Only the status and the headers are looked at.
 
@@ -257,14 +277,15 @@ class _Asked:
         self.stop.wait(seconds)
 
 
-_asked: ContextVar[_Asked] = ContextVar("_asked")
+_asked: ContextVar[_Asked | None] = ContextVar("_asked", default=None)
 
 
 class _Session(httpx2.Client):
-    """The client that huggingface_hub uses: each call's requests go its own way."""
+    """The client that huggingface_hub uses: the requests of ``ask`` go their own way."""
 
-    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:  # noqa: ARG002 - ours
-        return _asked.get().send(request)
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        asked = _asked.get()
+        return asked.send(request) if asked else super().send(request, **options)
 
 
 def _api(connection: Connection) -> "HfApi":

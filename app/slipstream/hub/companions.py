@@ -231,7 +231,7 @@ class _Look:
         self._header = header
         self._cancel = cancel
         self._name = own_name(header, place_in(repository.listing))
-        self._proofs = RemoteProof(repository.listing, target, header, connection, cancel)
+        self._proofs = RemoteProof(repository.listing, target, header, connection, cancel, waiting)
         self._ask = partial(
             kin.elsewhere,
             connection=connection,

@@ -1,10 +1,11 @@
 """Headers of files in repositories, read without the rest of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.vocabulary import tokens_of
+from slipstream.hub.calls import patiently, refusal, silent
 from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing, RepoFile
 from slipstream.hub.repository import FileSet
@@ -16,14 +17,28 @@ from slipstream.weights.shards import merged
 
 
 def read_set(
-    listing: Listing, file_set: FileSet, connection: Connection, cancel: CancelToken
+    listing: Listing,
+    file_set: FileSet,
+    connection: Connection,
+    cancel: CancelToken,
+    waiting: Callable[[float], None] = silent,
 ) -> Header:
     """The header of a model, projector or drafter; what was read once is kept on disk.
 
-    Raises: Cancelled; SlipstreamError: what ``read_remote`` raises.
+    Raises: Cancelled; SlipstreamError: what ``read_remote`` and ``refusal`` tell.
     """
     files = [_remote(listing, file, connection) for file in file_set.files]
-    return read_remote_model(files, connection.client, cancel, headers=connection.headers())
+
+    def call() -> Header:
+        return read_remote_model(
+            files,
+            connection.client,
+            cancel,
+            headers=connection.headers(),
+            refusal=lambda answer: refusal(answer, listing.repo, connection),
+        )
+
+    return patiently(call, cancel, waiting)
 
 
 def stored_set(listing: Listing, file_set: FileSet) -> Header | None:
@@ -38,16 +53,30 @@ def stored_set(listing: Listing, file_set: FileSet) -> Header | None:
 
 
 def read_tokens(
-    listing: Listing, file_set: FileSet, connection: Connection, cancel: CancelToken
+    listing: Listing,
+    file_set: FileSet,
+    connection: Connection,
+    cancel: CancelToken,
+    waiting: Callable[[float], None] = silent,
 ) -> Sequence[Value]:
     """The tokens of a model, which its header leaves out.
 
-    Raises: Cancelled; SlipstreamError: what ``read_remote`` raises.
+    Raises: Cancelled; SlipstreamError: what ``read_remote`` and ``refusal`` tell.
     """
     file = _remote(listing, file_set.files[0], connection)
-    headers, client = connection.headers(), connection.client
-    read = read_remote(file.url, file.name, client, cancel, headers=headers, keep_arrays=(TOKENS,))
-    return tokens_of(read)
+
+    def call() -> Header:
+        return read_remote(
+            file.url,
+            file.name,
+            connection.client,
+            cancel,
+            headers=connection.headers(),
+            keep_arrays=(TOKENS,),
+            refusal=lambda answer: refusal(answer, listing.repo, connection),
+        )
+
+    return tokens_of(patiently(call, cancel, waiting))
 
 
 def _remote(listing: Listing, file: RepoFile, connection: Connection) -> Remote:

@@ -1,11 +1,12 @@
 """Whether files of repositories fit a model of one, by headers that are read from afar."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from slipstream import words
 from slipstream.cancel import CancelToken
 from slipstream.drafters.pairing import Proof, prove
 from slipstream.errors import SlipstreamError
+from slipstream.hub.calls import silent
 from slipstream.hub.candidates import place_in
 from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing
@@ -22,6 +23,7 @@ class RemoteProof:
         listing, target, header: the model, its files and its header.
         connection: the Hub.
         cancel: ends every reading at once.
+        waiting: told the seconds whenever a rate limit makes us wait.
     """
 
     def __init__(
@@ -31,12 +33,14 @@ class RemoteProof:
         header: Header,
         connection: Connection,
         cancel: CancelToken,
+        waiting: Callable[[float], None] = silent,
     ) -> None:
         self._listing = listing
         self._target = target
         self._header = header
         self._connection = connection
         self._cancel = cancel
+        self._waiting = waiting
         self._own_tokens: Sequence[Value] | None = None
 
     def read(self, listing: Listing, files: FileSet) -> tuple[Header, Proof]:
@@ -44,7 +48,7 @@ class RemoteProof:
 
         Raises: Cancelled; SlipstreamError: what ``read_remote`` raises.
         """
-        header = read_set(listing, files, self._connection, self._cancel)
+        header = read_set(listing, files, self._connection, self._cancel, self._waiting)
         if header.missing_bytes:
             missing = words.size(header.missing_bytes)
             return header, Proof(False, False, f"It is incomplete: {missing} are missing.")
@@ -78,7 +82,7 @@ class RemoteProof:
     def _fetched(self, listing: Listing, files: FileSet) -> Sequence[Value]:
         """Raises: _NotFetched."""
         try:
-            return read_tokens(listing, files, self._connection, self._cancel)
+            return read_tokens(listing, files, self._connection, self._cancel, self._waiting)
         except SlipstreamError as error:
             raise _NotFetched(error) from error
 

@@ -118,7 +118,7 @@ def read_offer(
         ``incomplete_on_hub``, ``cannot_run``, what ``read_listing`` and ``read_set`` raise.
     """
     listing = read_listing(address.repo, connection, cancel, address.revision, waiting)
-    reader = _Reader(sort_files(listing), address, connection, cancel)
+    reader = _Reader(sort_files(listing), address, connection, cancel, waiting)
     one, header = reader.read_a_model(computer)
     repository, sets = reader.repository, reader.wanted()
     if drafter:
@@ -141,9 +141,11 @@ class _Reader:
         address: Address,
         connection: Connection,
         cancel: CancelToken,
+        waiting: Callable[[float], None],
     ) -> None:
         self.repository = repository
-        self._address, self._connection, self._cancel = address, connection, cancel
+        self._address = address
+        self._connection, self._cancel, self._waiting = connection, cancel, waiting
 
     def wanted(self) -> tuple[FileSet, ...]:
         """The quantizations that are asked for and can be run.
@@ -167,7 +169,7 @@ class _Reader:
             one = _likely(self.wanted(), computer)
             listing = self.repository.listing
             header = known_header(listing, one) or read_set(
-                listing, one, self._connection, self._cancel
+                listing, one, self._connection, self._cancel, self._waiting
             )
             self.repository = with_header(self.repository, one, header)
             read = next((each for each in self.repository.targets if each.files == one.files), None)

@@ -1,8 +1,9 @@
 """The header of a model on a server, read without the rest of its file."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +18,10 @@ from slipstream.weights.source import Refused, RemoteFile, Senseless
 
 _AT_ONCE = 8
 """Files of a set that are read at the same time."""
+
+
+Refusal = Callable[[httpx2.Response], SlipstreamError]
+"""Names why a server gives no file, from status and headers."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ def read_remote_model(
     cancel: CancelToken,
     *,
     headers: Mapping[str, str] | None = None,
+    refusal: Refusal | None = None,
 ) -> Header:
     """The header of a whole model: as ``read_model``, of one file or all files of a set in order.
 
@@ -48,7 +54,9 @@ def read_remote_model(
     """
 
     def read(file: Remote) -> Header:
-        return read_remote(file.url, file.name, client, cancel, headers=headers, key=file.key)
+        return read_remote(
+            file.url, file.name, client, cancel, headers=headers, key=file.key, refusal=refusal
+        )
 
     if len(files) == 1:
         return read(files[0])
@@ -65,6 +73,7 @@ def read_remote(
     headers: Mapping[str, str] | None = None,
     keep_arrays: Collection[str] = (),
     key: str | None = None,
+    refusal: Refusal | None = None,
 ) -> Header:
     """Read the header of a GGUF file on a server.
 
@@ -76,6 +85,7 @@ def read_remote(
         headers: sent with each request; an ``Authorization`` only to the host of the URL.
         keep_arrays: full keys whose arrays are built whatever their length.
         key: as in ``Remote``; not used when arrays are built.
+        refusal: names a refusal by a server that is known better; None goes by the status.
 
     Raises: Cancelled; SlipstreamError ``offline``, ``timed_out``, ``not_found``, ``forbidden``,
         ``server_error``, ``damaged_file``, ``not_a_model``, ``unsupported_file``.
@@ -86,7 +96,9 @@ def read_remote(
         return known
     try:
         header = _read_twice(url, name, client, cancel, headers or {}, keep_arrays)
-    except (httpx2.HTTPError, httpx2.InvalidURL, Refused, Senseless) as error:
+    except Refused as refused:
+        raise (refusal or partial(_refused, url, name))(refused.answer) from refused
+    except (httpx2.HTTPError, httpx2.InvalidURL, Senseless) as error:
         raise _told(error, url, name) from error
     if key:
         cache.store(key, header)
@@ -135,8 +147,6 @@ def _told(error: Exception, url: str, name: Path) -> SlipstreamError:
     host = _host(url)
     facts: dict[str, Fact] = {"file": str(name), "host": host}
     match error:
-        case Refused():
-            return _refused(error.status, host, facts)
         case httpx2.InvalidURL():
             code, sentence = "not_found", f"There is no such address for {name}."
             action = "Check the name of the model."
@@ -163,9 +173,9 @@ def _host(url: str) -> str:
         return "The server"
 
 
-def _refused(status: int, host: str, facts: dict[str, Fact]) -> SlipstreamError:
-    name = facts["file"]
-    match status:
+def _refused(url: str, name: Path, answer: httpx2.Response) -> SlipstreamError:
+    host = _host(url)
+    match answer.status_code:
         case 404 | 410:
             code, sentence = "not_found", f"{host} has no file {name}."
             action = "Check the name of the model."
@@ -178,4 +188,5 @@ def _refused(status: int, host: str, facts: dict[str, Fact]) -> SlipstreamError:
         case _:
             code, sentence = "server_error", f"{host} cannot send {name} now."
             action = "Try again later."
-    return SlipstreamError(code, sentence, facts={**facts, "status": status}, action=action)
+    facts: dict[str, Fact] = {"file": str(name), "host": host, "status": answer.status_code}
+    return SlipstreamError(code, sentence, facts=facts, action=action)

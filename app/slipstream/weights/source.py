@@ -19,11 +19,15 @@ _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19})")
 
 
 class Refused(Exception):  # noqa: N818 - what the server did
-    """The server answered with a status that brings no file."""
+    """The server answered with a status that brings no file.
 
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
+    Attributes:
+        answer: status and headers.
+    """
+
+    def __init__(self, answer: httpx2.Response) -> None:
+        super().__init__(answer.status_code)
+        self.answer = answer
 
 
 class Senseless(Exception):  # noqa: N818 - what the answer is
@@ -114,8 +118,8 @@ class RemoteFile:
                 self.file_bytes = _size_of_whole(response)
             case 416:
                 return  # the file is empty
-            case status:
-                raise Refused(status)
+            case _:
+                raise Refused(response)
         self._pieces = response.iter_raw()
 
     def _close(self) -> None:

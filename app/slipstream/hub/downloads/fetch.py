@@ -22,6 +22,8 @@ _WORTH_ANOTHER = 64 << 20
 """Bytes still missing below which another connection is not worth its start."""
 _GAIN = 1.15
 """How much faster another connection must have made it for one more to be tried."""
+_FAST = 150e6
+"""Bytes per second from which the network is not what is waited for."""
 _MEASURE = 2.0
 """Seconds over which the speed with so many connections is measured."""
 _LOOK = 0.1
@@ -148,9 +150,7 @@ class _Fetching:
             return
         missing = self._part.size - self._part.done
         received = sum(worker.received for worker in workers)
-        if not alive:
-            workers.append(Worker(job))
-        elif job.runs.ranges and growth.helps(alive, received, missing, workers):
+        if not alive or (job.runs.ranges and growth.helps(alive, received, missing, workers)):
             workers.append(Worker(job))
 
     def _report(self, job: Job, workers: list[Worker]) -> None:
@@ -225,6 +225,7 @@ class _Growth:
         self.settled = (
             connections >= MOST_CONNECTIONS
             or speed < self._speed * _GAIN
+            or speed > _FAST
             or any(worker.waiting for worker in workers)
         )
         self._speed = speed

@@ -1,0 +1,248 @@
+"""The queue of downloads: it survives restarts and crashes, and runs one order after another."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from slipstream.cancel import Cancelled, CancelToken
+from slipstream.errors import SlipstreamError
+from slipstream.hub.connection import Connection, connect
+from slipstream.hub.downloads.failures import cannot_write
+from slipstream.hub.downloads.limit import SpeedLimit
+from slipstream.hub.downloads.locks import release
+from slipstream.hub.downloads.orders import Downloaded, Order
+from slipstream.hub.downloads.progress import Progress, Watch
+from slipstream.hub.downloads.records import Record, Records, Stage
+from slipstream.hub.downloads.sets import discard, download
+from slipstream.paths import downloads_folder
+
+_LOOK = 2.0
+"""Seconds between two looks at what other processes may have left."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One order, as a window shows it.
+
+    Attributes:
+        record: what is kept of it.
+        progress: how far it is; None unless this process runs it.
+        elsewhere: another process runs it.
+        interrupted: the process that ran it is gone; it goes on when its turn comes.
+    """
+
+    record: Record
+    progress: Progress | None = None
+    elsewhere: bool = False
+    interrupted: bool = False
+
+
+def run(
+    record: Record,
+    records: Records,
+    connection: Connection,
+    cancel: CancelToken,
+    progress: Watch,
+    limit: SpeedLimit | None = None,
+) -> Downloaded:
+    """Run one order in this thread, and keep what becomes of it.
+
+    Raises: Cancelled, the order is paused then; OSError; SlipstreamError
+        ``download_elsewhere``, or what ``download`` raises.
+    """
+    lock = records.hold(record.id)
+    if lock is None:
+        raise _elsewhere()
+    try:
+        records.set_stage(record.id, "running")
+        downloaded = download(record.order, connection, cancel, progress, limit)
+    except Cancelled:
+        records.set_stage(record.id, "paused")
+        raise
+    except SlipstreamError as error:
+        with suppress(OSError):  # the disk may be full
+            records.set_stage(record.id, "failed", error)
+        raise
+    else:
+        records.set_stage(record.id, "done")
+        return downloaded
+    finally:
+        release(lock)
+
+
+@dataclass(eq=False)
+class _Running:
+    """The order that this process is at."""
+
+    name: str
+    cancel: CancelToken = field(default_factory=CancelToken)
+    progress: Progress | None = None
+    then: Callable[[], None] = lambda: None
+    """What to do when it was stopped."""
+
+    def watch(self, progress: Progress) -> None:
+        self.progress = progress
+
+
+class Downloads:
+    """The queue of this process. Its methods return at once and may be called from any thread.
+
+    Attributes:
+        limit: of speed, for all orders; may be changed while they run.
+    """
+
+    def __init__(
+        self, records: Records | None = None, open_way: Callable[[], Connection] = connect
+    ) -> None:
+        """Look at what is kept; nothing runs before ``start``.
+
+        Args:
+            records: where orders are kept; the app's own folder if None.
+            open_way: makes the connection of one order.
+        """
+        self.limit = SpeedLimit()
+        self._records = records or Records(downloads_folder())
+        self._connect = open_way
+        self._lock = threading.RLock()
+        self._news = threading.Event()
+        self._closing = False
+        self._running: _Running | None = None
+        self._errors: dict[str, SlipstreamError] = {}
+        self._thread = threading.Thread(target=self._work, name="downloads", daemon=True)
+
+    def start(self) -> None:
+        """Run what waits, and what was interrupted."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; what runs goes on at the next start."""
+        self._closing = True
+        with self._lock:
+            if self._running:
+                self._stop(self._running.name, lambda name: self._set(name, "waiting"))
+        self._news.set()
+        if self._thread.ident is not None:
+            self._thread.join(2)
+
+    def list(self) -> tuple[Entry, ...]:
+        """Every order, in the order in which they are run."""
+        return tuple(self._entry(record) for record in self._records.all())
+
+    def add(self, order: Order) -> str:
+        """Put an order behind all others; its id.
+
+        Raises: OSError.
+        """
+        record = self._records.add(order)
+        self._news.set()
+        return record.id
+
+    def pause(self, name: str) -> None:
+        """Stop an order; what arrived is kept.
+
+        Raises: SlipstreamError ``download_elsewhere``.
+        """
+        self._stop(name, lambda name: self._set(name, "paused"))
+
+    def resume(self, name: str) -> None:
+        """Let an order that is paused or failed wait for its turn."""
+        record = self._records.read(name)
+        failed_here = self._errors.pop(name, None) is not None
+        if record is not None and (failed_here or record.stage in ("paused", "failed")):
+            self._set(name, "waiting")
+
+    def cancel(self, name: str, *, keep_parts: bool = False) -> None:
+        """Forget an order, and delete what is not complete of it.
+
+        Raises: SlipstreamError ``download_elsewhere``.
+        """
+
+        def forget(name: str) -> None:
+            record = self._records.read(name)
+            self._records.remove(name)
+            if record is not None and not keep_parts:
+                discard(record.order)
+
+        self._stop(name, forget)
+
+    def move(self, name: str, before: str | None) -> None:
+        """Run an order before another one; after all others, if that is None."""
+        others = [record for record in self._records.all() if record.id != name]
+        after = next((i for i, record in enumerate(others) if record.id == before), len(others))
+        low = others[after - 1].position if after else others[0].position - 2 if others else 0.0
+        high = others[after].position if after < len(others) else low + 2
+        middle = (low + high) / 2
+        self._records.change(name, lambda record: replace(record, position=middle))
+        self._news.set()
+
+    def remove_finished(self) -> None:
+        """Forget the orders that are done."""
+        for record in self._records.all():
+            if record.stage == "done":
+                self._records.remove(record.id)
+
+    def _entry(self, record: Record) -> Entry:
+        with self._lock:
+            if self._running and self._running.name == record.id:
+                return Entry(record, self._running.progress)
+        if record.id in self._errors:
+            return Entry(replace(record, stage="failed", error=self._errors[record.id]))
+        if record.stage != "running":
+            return Entry(record)
+        elsewhere = self._records.is_held(record.id)
+        return Entry(record, elsewhere=elsewhere, interrupted=not elsewhere)
+
+    def _set(self, name: str, stage: Stage) -> None:
+        self._records.set_stage(name, stage)
+        self._news.set()
+
+    def _stop(self, name: str, then: Callable[[str], None]) -> None:
+        """Do something with an order as soon as it does not run."""
+        with self._lock:
+            if self._running and self._running.name == name:
+                self._running.then = lambda: then(name)
+                self._running.cancel.cancel()
+                return
+        if self._records.is_held(name):
+            raise _elsewhere()
+        then(name)
+
+    def _work(self) -> None:
+        while not self._closing:
+            self._news.clear()
+            if not any(self._try(record) for record in self._records.all()):
+                self._news.wait(_LOOK)
+
+    def _try(self, record: Record) -> bool:
+        """Run an order if it is its turn; whether it was run."""
+        turn = record.stage in ("waiting", "running") and record.id not in self._errors
+        if self._closing or not turn:
+            return False
+        with self._lock:
+            running = self._running = _Running(record.id)
+        try:
+            with self._connect() as connection:
+                run(record, self._records, connection, running.cancel, running.watch, self.limit)
+        except Cancelled:
+            pass
+        except SlipstreamError as error:
+            if error.code == "download_elsewhere":
+                return False
+            self._errors[record.id] = error
+        except OSError as error:
+            self._errors[record.id] = cannot_write(error, downloads_folder(), 0, None)
+        finally:
+            with self._lock:
+                self._running = None
+                if running.cancel.cancelled:
+                    running.then()
+        return True
+
+
+def _elsewhere() -> SlipstreamError:
+    return SlipstreamError(
+        "download_elsewhere",
+        "Another program is at this download.",
+        action="Stop it there first.",
+    )

@@ -1,0 +1,264 @@
+"""From a search to a chat and back: what the verbs do with a Hub that is real but for its place."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import COMMAND, Ended
+from gguf_files import DEMO_DFLASH, write_demo_without_head, write_dflash_without_sense
+from hub_server import TOKEN, HubFile, HubServer, Repo
+from hub_server.layouts import demo_hub
+
+Verb = Callable[..., Ended]
+QUANTS = "slipstream-demo/Slipstream-Demo-3M-GGUF"
+ROOT_MTP = "root-mtp/Slipstream-Demo-3M-GGUF"
+SISTERS = "sisters/Slipstream-Demo-3M-GGUF"
+SISTER = "sisters/Slipstream-Demo-3M-MTP-GGUF"
+LARGE = "slipstream-demo/Slipstream-Demo-Large-GGUF"
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[HubServer]:
+    with HubServer(*demo_hub().values()) as hub:
+        yield hub
+
+
+@pytest.fixture
+def hub(
+    served: HubServer, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[HubServer]:
+    """The demo's repositories; what a test changes is undone."""
+    environment["HF_ENDPOINT"] = served.endpoint
+    environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+    monkeypatch.setenv("HF_ENDPOINT", served.endpoint)
+    served.forget()
+    before = dict(served.repos)
+    yield served
+    served.repos.clear()
+    served.repos.update(before)
+
+
+def test_from_a_search_to_a_chat_and_back(
+    hub: HubServer, verb: Verb, environment: dict[str, str]
+) -> None:
+    found = verb("search", "demo", "--json").document["models"]
+    assert QUANTS in {one["repo"] for one in found}
+    assert {"repo", "downloads", "parameters", "drafters", "gated"} <= set(found[0])
+
+    planned = verb("plan", ROOT_MTP, "--json").document
+    assert planned["revision"] == hub.repos[ROOT_MTP].commit
+    (quant,) = planned["quants"]
+    assert (quant["quant"], quant["drafter"]["kind"]) == ("Q8_0", "mtp")
+    assert quant["download"] > 3_000_000
+
+    pulled = verb("pull", f"{ROOT_MTP}:Q8_0", "--json").document
+    assert [Path(file["path"]).name for file in pulled["files"]] == [
+        "Slipstream-Demo-3M-Q8_0.gguf",
+        "mtp-Slipstream-Demo-3M-Q8_0.gguf",
+    ]
+    assert all(file["verified"] for file in pulled["files"])
+    assert pulled["drafter"]["drafts"]
+    assert pulled["drafter"]["accepted"] > 20
+
+    (model,) = verb("models", "--json").document["models"]
+    assert model["ref"] == f"{ROOT_MTP}:Q8_0"
+    assert (model["quant"], model["source"]) == ("Q8_0", "huggingface")
+    assert model["bytes"] == pulled["files"][0]["bytes"]
+    assert model["drafter"]["kind"] == "mtp"
+
+    said = verb("chat", f"{ROOT_MTP}:Q8_0", "-p", "hello", "--json").document
+    assert said["text"].startswith("Hello")
+    assert said["spec"]["kind"] == "mtp"
+    assert said["spec"]["accepted"] > 5
+
+    removed = verb("remove", f"{ROOT_MTP}:Q8_0", "--json").document
+    assert removed["freed"] == sum(file["bytes"] for file in pulled["files"])
+    assert removed["kept"] == []
+    assert verb("models", "--json").document["models"] == []
+    left = [path for path in Path(environment["HF_HOME"]).rglob("*.gguf") if path.exists()]
+    assert left == []
+
+
+def test_without_a_quantization_the_recommended_one_is_taken(hub: HubServer, verb: Verb) -> None:
+    plans = verb("plan", QUANTS, "--json").document["quants"]
+    (best,) = [one["quant"] for one in plans if one["recommended"]]
+    assert verb("pull", QUANTS, "--json").document["model"] == f"{QUANTS}:{best}"
+    again = verb("plan", QUANTS, "--json").document["quants"]
+    assert {one["quant"]: one["download"] > 0 for one in again} == {
+        one["quant"]: one["quant"] != best for one in plans
+    }
+    told = verb("pull", QUANTS)
+    assert (told.code, told.out) == (0, "")
+    assert f"{QUANTS}:{best} was here already." in told.err
+
+
+def test_looking_into_a_repository_reads_two_headers(hub: HubServer, verb: Verb) -> None:
+    verb("plan", QUANTS, "--json")
+    assert len(hub.asked("tree")) == 1
+    assert len(hub.asked("resolve")) <= 2
+
+
+def test_a_drafter_of_a_sister_comes_along_and_is_found_again(hub: HubServer, verb: Verb) -> None:
+    pulled = verb("pull", SISTERS, "--json").document
+    assert [file["repo"] for file in pulled["files"]] == [SISTERS, SISTER]
+    assert pulled["drafter"]["repo"] == SISTER
+    (model,) = verb("models", "--json").document["models"]
+    assert model["drafter"]["path"] == pulled["files"][1]["path"]
+    said = verb("chat", f"{SISTERS}:Q8_0", "-p", "hello", "--json").document
+    assert said["spec"]["kind"] == "mtp"
+    removed = verb("remove", SISTERS, "--json").document
+    assert set(removed["removed"]) >= {file["path"] for file in pulled["files"]}
+
+
+def test_without_its_drafter(hub: HubServer, verb: Verb) -> None:
+    pulled = verb("pull", SISTERS, "--no-drafter", "--json").document
+    assert [file["repo"] for file in pulled["files"]] == [SISTERS]
+    assert pulled["drafter"] is None
+
+
+def test_another_drafter_is_the_user_s_choice(hub: HubServer, verb: Verb, tmp_path: Path) -> None:
+    drafters = "drafters/Slipstream-Demo-3M-DFlash-GGUF"
+    pulled = verb("pull", SISTERS, "--drafter", drafters, "--json").document
+    assert pulled["drafter"]["kind"] == "dflash"
+    assert verb("chat", SISTERS, "-p", "hello", "--json").document["spec"]["kind"] == "dflash"
+    (model,) = verb("models", "--json").document["models"]
+    assert model["drafter"]["kind"] == "dflash"
+    verb("remove", SISTERS, "--json")
+    pulled = verb("pull", ROOT_MTP, "--drafter", str(DEMO_DFLASH), "--json").document
+    assert pulled["drafter"]["file"] == str(DEMO_DFLASH)
+    assert len(pulled["files"]) == 1
+
+
+def test_a_drafter_that_does_not_fit_is_refused(hub: HubServer, verb: Verb) -> None:
+    refused = verb("pull", SISTERS, "--drafter", f"hf://{SISTERS}/none.gguf", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "no_drafter")
+    refused = verb("pull", SISTERS, "--drafter", SISTER, "--no-drafter")
+    assert refused.code == 2
+
+
+def test_a_drafter_that_is_never_right_is_named_and_not_used(
+    hub: HubServer, verb: Verb, tmp_path: Path
+) -> None:
+    name = "Slipstream-Demo-3M"
+    target = write_demo_without_head(tmp_path / f"{name}-Q8_0.gguf")
+    drafter = write_dflash_without_sense(tmp_path / f"dflash-{name}-Q8_0.gguf")
+    files = [HubFile(path.name, path) for path in (target, drafter)]
+    hub.repos["bad/Drafter-GGUF"] = Repo("bad/Drafter-GGUF", files)
+    pulled = verb("pull", "bad/Drafter-GGUF", "--json").document
+    said = pulled["drafter"]
+    assert (said["kind"], said["drafts"], said["accepted"]) == ("dflash", False, 0)
+    assert "next to nothing" in said["problem"]
+    said = verb("chat", "bad/Drafter-GGUF", "-p", "hello", "--json").document
+    assert said["spec"]["kind"] == "off"
+
+
+def test_into_a_folder_of_the_user_s(hub: HubServer, verb: Verb, tmp_path: Path) -> None:
+    pulled = verb("pull", ROOT_MTP, "--folder", "mine", "--json").document
+    assert Path(pulled["path"]) == tmp_path / "mine" / "Slipstream-Demo-3M-Q8_0.gguf"
+    assert verb("chat", "mine", "-p", "hello", "--json").document["spec"]["kind"] == "mtp"
+
+
+def test_an_interrupted_pull_goes_on(
+    hub: HubServer, verb: Verb, environment: dict[str, str], tmp_path: Path
+) -> None:
+    size = hub.repos[LARGE].files[0].content.size
+    arguments = [COMMAND, "pull", LARGE, "--no-drafter", "--limit", "30MB", "--json"]
+    process = subprocess.Popen(
+        arguments, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert hub.wait_for(lambda: _sent(hub) > 30 << 20, 20)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert json.loads(out)["error"]["code"] == "cancelled"
+    assert verb("models", "--json").document["unfinished"]
+    before = _sent(hub)
+    assert before < size / 4
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("nobody/nothing", "repo_not_found"),
+        (f"{QUANTS}:Q2_K", "no_quantization"),
+        ("slipstream-demo/Slipstream-Demo-3M", "no_gguf"),
+        ("drafters/Slipstream-Demo-3M-DFlash-GGUF", "only_drafters"),
+        ("gated/Slipstream-Demo-3M-GGUF", "gated"),
+        ("private/Slipstream-Demo-3M-GGUF", "repo_not_found"),
+        ("demo", "not_on_the_hub"),
+        ("../etc/passwd", "not_on_the_hub"),
+    ],
+)
+def test_what_cannot_be_had_is_told(hub: HubServer, verb: Verb, model: str, code: str) -> None:
+    refused = verb("pull", model, "--json")
+    assert (refused.code, refused.error["code"]) == (1, code)
+    assert refused.error["message"].endswith(".")
+    assert refused.error["action"]
+
+
+def test_a_token_opens_what_its_owner_may_read(
+    hub: HubServer, verb: Verb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert verb("pull", "gated/Slipstream-Demo-3M-GGUF", "--json").code == 0
+    assert not any("authorization" in one.headers for one in hub.asked(listener="cdn"))
+    monkeypatch.setenv("HF_TOKEN", "hf_wrong")
+    assert verb("pull", "private/Slipstream-Demo-3M-GGUF", "--json").error["code"] == "bad_token"
+
+
+def test_offline_there_is_what_was_downloaded(
+    hub: HubServer, verb: Verb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verb("pull", f"{ROOT_MTP}:Q8_0", "--json")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    hub.forget()
+    planned = verb("plan", ROOT_MTP, "--json").document
+    assert [one["quant"] for one in planned["quants"]] == ["Q8_0"]
+    assert [one["code"] for one in planned["problems"]] == ["offline_mode"]
+    assert verb("chat", ROOT_MTP, "-p", "hello", "--json").code == 0
+    assert verb("pull", ROOT_MTP, "--json").error["code"] == "offline_mode"
+    assert verb("search", "demo", "--json").error["code"] == "offline_mode"
+    assert hub.requests == []
+
+
+def test_a_rate_limit_is_waited_for_and_told(hub: HubServer, verb: Verb) -> None:
+    hub.faults.retry_after = 1
+    hub.faults.api += [429]
+    planned = verb("plan", ROOT_MTP)
+    assert planned.code == 0
+    assert "The Hub asks us to wait" in planned.err
+    hub.faults.resolve += [429]
+    planned = verb("plan", SISTERS)
+    assert planned.code == 0
+    assert "The Hub asks us to wait" in planned.err
+
+
+def test_what_was_pulled_belongs_to_huggingface_hub_too(
+    hub: HubServer, verb: Verb, environment: dict[str, str]
+) -> None:
+    from huggingface_hub import scan_cache_dir, try_to_load_from_cache
+
+    pulled = verb("pull", f"{QUANTS}:Q8_0", "--json").document
+    cache = Path(environment["HF_HOME"]) / "hub"
+    scanned = scan_cache_dir(cache)
+    assert scanned.warnings == []
+    (repo,) = scanned.repos
+    assert repo.repo_id == QUANTS
+    assert repo.size_on_disk == sum(file["bytes"] for file in pulled["files"])
+    name = Path(pulled["path"]).name
+    assert try_to_load_from_cache(QUANTS, name, cache_dir=cache) == pulled["path"]
+
+
+def test_a_model_that_is_shared_out_in_shards(hub: HubServer, verb: Verb) -> None:
+    repo = "sharded/Slipstream-Demo-3M-GGUF"
+    pulled = verb("pull", repo, "--json").document
+    assert len(pulled["files"]) > 2
+    assert verb("chat", repo, "-p", "hello", "--json").document["text"].startswith("Hello")
+
+
+def _sent(hub: HubServer) -> int:
+    return sum(one.sent for one in hub.asked(listener="cdn"))
