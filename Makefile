@@ -18,7 +18,7 @@ LLAMA_SERVER := $(NATIVE)/bin/llama-server
 NATIVE_CMAKE_ARGS := -DLLAMA_BUILD_TOOLS=ON -DLLAMA_BUILD_SERVER=ON -DLLAMA_TOOLS_INSTALL=ON \
 	-DLLAVA_BUILD=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DGGML_RPC=ON
 
-.PHONY: help run test check native models test-full clean
+.PHONY: help run test check hub native models test-full clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ check: $(VENV)/installed-dev ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+hub: $(VENV)/installed-dev ## start the tests' Hub, to try things against: make hub ARGS="--port 8899"
+	@PYTHONPATH=tests $(BIN)/python -m hub_server $(ARGS)
 
 native: $(LLAMA_SERVER) ## compile a llama-server for the tests, once
 
