@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 import psutil
@@ -25,7 +26,7 @@ from hub_server import HubFile, HubServer, Made, Repo
 from slipstream.cancel import CancelToken
 from slipstream.hub.connection import connect
 from slipstream.hub.downloads.orders import Item, Order
-from slipstream.hub.downloads.progress import Progress
+from slipstream.hub.downloads.progress import Progress, Watch
 from slipstream.hub.downloads.sets import download
 from slipstream.hub.listing import read_listing
 
@@ -52,14 +53,11 @@ def _ours(home: Path, size: int) -> None:
     before = psutil.Process().memory_info().rss
     most = before
 
-    def watch(progress: Progress) -> None:
+    def watch(_progress: Progress) -> None:
         nonlocal most
         most = max(most, psutil.Process().memory_info().rss)
 
-    started = time.monotonic()
-    _download(watch)
-    seconds = time.monotonic() - started
-    print("cpu", os.times())
+    seconds = _download(watch)
     grown = (most - before) / 1e6
     print(f"ours  {size / seconds / 1e6:8.0f} MB/s  {seconds:6.2f} s  memory +{grown:.0f} MB")
     for thread in threading.enumerate():
@@ -78,11 +76,11 @@ def _curl(endpoint: str, home: Path, size: int) -> None:
     subprocess.run(["curl", "-sSfL", "--noproxy", "*", "-o", str(target), url], check=True)
     seconds = time.monotonic() - started
     print(f"curl  {size / seconds / 1e6:8.0f} MB/s  {seconds:6.2f} s")
+    os.sync()  # ours waits for the disk, too; memory that was just freed is cheaper to get
     target.unlink()
-    os.sync()
 
 
-def _killed(home: Path, size: int, sent: "multiprocessing.sharedctypes.Synchronized[int]") -> None:
+def _killed(home: Path, size: int, sent: "Synchronized[int]") -> None:
     """Kill a download in the middle, go on, and count what came twice."""
     os.environ["HF_HUB_CACHE"] = str(home / "killed")
     before = sent.value
@@ -103,15 +101,16 @@ def _killed(home: Path, size: int, sent: "multiprocessing.sharedctypes.Synchroni
     )
 
 
-def _download(watch: "object") -> None:
+def _download(watch: Watch) -> float:
+    """Download everything; the seconds that it took, without the listing."""
     with connect() as connection:
         listing = read_listing(REPO, connection, CancelToken())
         order = Order((Item(REPO, listing.revision, listing.ref, listing.files),))
-        download(order, connection, CancelToken(), watch)  # type: ignore[arg-type]
+        return download(order, connection, CancelToken(), watch).seconds
 
 
 @contextmanager
-def _hub_in_its_own_process(size: int) -> Iterator[tuple[str, object]]:
+def _hub_in_its_own_process(size: int) -> Iterator[tuple[str, "Synchronized[int]"]]:
     endpoint: multiprocessing.Queue[str] = multiprocessing.Queue()
     sent = multiprocessing.Value("q", 0)
     server = multiprocessing.Process(target=_serve, args=(size, endpoint, sent), daemon=True)
@@ -123,17 +122,17 @@ def _hub_in_its_own_process(size: int) -> Iterator[tuple[str, object]]:
         server.join()
 
 
-def _serve(size: int, endpoint: "multiprocessing.Queue[str]", sent: object) -> None:
+def _serve(size: int, endpoint: "multiprocessing.Queue[str]", sent: "Synchronized[int]") -> None:
     with HubServer(Repo(REPO, [HubFile("model.gguf", Made(size))])) as hub:
         hub.repos[REPO].files[0].sha256  # noqa: B018 - computed once, before the clock runs
         endpoint.put(hub.endpoint)
         while True:
             time.sleep(0.005)
-            sent.value = sum(request.sent for request in hub.requests)  # type: ignore[attr-defined]
+            sent.value = sum(request.sent for request in hub.requests)
 
 
 if __name__ == "__main__":
     if "--child" in sys.argv:
-        _download(lambda progress: None)
+        _download(lambda _progress: None)
     else:
         main()

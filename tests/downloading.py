@@ -46,7 +46,7 @@ def get(
     order: Order | None = None,
     folder: Path | None = None,
     cancel: CancelToken | None = None,
-    watch: Callable[[Progress], None] = lambda progress: None,
+    watch: Callable[[Progress], None] = lambda _progress: None,
     limit: SpeedLimit | None = None,
     patience: Patience = HURRIED,
 ) -> Downloaded:

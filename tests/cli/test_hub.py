@@ -1,6 +1,7 @@
 """From a search to a chat and back: what the verbs do with a Hub that is real but for its place."""
 
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -11,13 +12,16 @@ import pytest
 from command_line import COMMAND, Ended
 from gguf_files import DEMO_DFLASH, write_demo_without_head, write_dflash_without_sense
 from hub_server import TOKEN, HubFile, HubServer, Repo
-from hub_server.layouts import demo_hub
+from hub_server.layouts import demo_hub, large
+from slipstream.engine.process import free_port
 
+LLAMA_SERVER = os.environ.get("SLIPSTREAM_TEST_LLAMA_SERVER", "")
 Verb = Callable[..., Ended]
 QUANTS = "slipstream-demo/Slipstream-Demo-3M-GGUF"
 ROOT_MTP = "root-mtp/Slipstream-Demo-3M-GGUF"
 SISTERS = "sisters/Slipstream-Demo-3M-GGUF"
 SISTER = "sisters/Slipstream-Demo-3M-MTP-GGUF"
+SIZE = 64 << 20
 LARGE = "slipstream-demo/Slipstream-Demo-Large-GGUF"
 
 
@@ -133,6 +137,14 @@ def test_another_drafter_is_the_user_s_choice(hub: HubServer, verb: Verb, tmp_pa
     assert len(pulled["files"]) == 1
 
 
+def test_a_lower_quantization_drafts_for_a_higher_one(hub: HubServer, verb: Verb) -> None:
+    planned = verb("plan", f"{QUANTS}:F16", "--spec", "self", "--json").document["quants"]
+    assert planned[0]["drafter"]["kind"] == "self"
+    assert planned[0]["drafter"]["file"] == "Slipstream-Demo-3M-Q4_0.gguf"
+    pulled = verb("pull", f"{QUANTS}:F16", "--drafter", f"{QUANTS}:Q4_0", "--json").document
+    assert (pulled["drafter"]["kind"], pulled["drafter"]["drafts"]) == ("self", True)
+
+
 def test_a_drafter_that_does_not_fit_is_refused(hub: HubServer, verb: Verb) -> None:
     refused = verb("pull", SISTERS, "--drafter", f"hf://{SISTERS}/none.gguf", "--json")
     assert (refused.code, refused.error["code"]) == (1, "no_drafter")
@@ -165,19 +177,20 @@ def test_into_a_folder_of_the_user_s(hub: HubServer, verb: Verb, tmp_path: Path)
 def test_an_interrupted_pull_goes_on(
     hub: HubServer, verb: Verb, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    size = hub.repos[LARGE].files[0].content.size
+    hub.repos[LARGE] = large(SIZE)
     arguments = [COMMAND, "pull", LARGE, "--no-drafter", "--limit", "30MB", "--json"]
     process = subprocess.Popen(
         arguments, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert hub.wait_for(lambda: _sent(hub) > 30 << 20, 20)
+    assert hub.wait_for(lambda: _sent(hub) > SIZE // 3, 20)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 130
     assert json.loads(out)["error"]["code"] == "cancelled"
     assert verb("models", "--json").document["unfinished"]
-    before = _sent(hub)
-    assert before < size / 4
+    assert verb("pull", LARGE, "--no-drafter", "--json").document["files"][0]["bytes"] == SIZE
+    assert SIZE <= _sent(hub) < SIZE + (8 << 20)
+    assert verb("models", "--json").document["unfinished"] == []
 
 
 @pytest.mark.parametrize(
@@ -253,6 +266,23 @@ def test_what_was_pulled_belongs_to_huggingface_hub_too(
     assert try_to_load_from_cache(QUANTS, name, cache_dir=cache) == pulled["path"]
 
 
+@pytest.mark.native
+@pytest.mark.skipif(not LLAMA_SERVER, reason="SLIPSTREAM_TEST_LLAMA_SERVER is not set")
+def test_what_was_pulled_belongs_to_llama_cpp_too(
+    hub: HubServer, verb: Verb, environment: dict[str, str]
+) -> None:
+    verb("pull", f"{ROOT_MTP}:Q8_0", "--json")
+    kept = {name: environment[name] for name in ("PATH", "HF_HOME")}
+    port = str(free_port())
+    words = [LLAMA_SERVER, "-hf", f"{ROOT_MTP}:Q8_0", "--offline", "--port", port]
+    with subprocess.Popen(words, env=kept, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as it:
+        try:
+            assert it.stderr
+            assert any(b"model loaded" in line for line in it.stderr)
+        finally:
+            it.kill()
+
+
 def test_a_model_that_is_shared_out_in_shards(hub: HubServer, verb: Verb) -> None:
     repo = "sharded/Slipstream-Demo-3M-GGUF"
     pulled = verb("pull", repo, "--json").document
@@ -261,4 +291,6 @@ def test_a_model_that_is_shared_out_in_shards(hub: HubServer, verb: Verb) -> Non
 
 
 def _sent(hub: HubServer) -> int:
-    return sum(one.sent for one in hub.asked(listener="cdn"))
+    """Bytes that downloads were sent; headers are read from the start without an end."""
+    asked = hub.asked(listener="cdn")
+    return sum(one.sent for one in asked if one.headers.get("range") != "bytes=0-")

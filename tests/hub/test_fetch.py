@@ -18,7 +18,7 @@ from hub_server import TOKEN, HubFile, HubServer, Made, Repo
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.answers import Changed, Cut, span_of, wait_asked
-from slipstream.hub.downloads.blocks import BLOCK, Part, map_of
+from slipstream.hub.downloads.blocks import BLOCK, Part, map_of, sample_of
 from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.progress import Progress
 
@@ -57,6 +57,7 @@ def test_a_file_arrives_whole_and_the_token_goes_to_the_hub_alone(hub: HubServer
 
 def test_a_killed_download_goes_on_and_little_comes_twice(hub: HubServer, tmp_path: Path) -> None:
     hub.repos[REPO] = repo_of(96 * MIB)
+    hub.sending.rate = 120 * MIB  # what only lies in the server's own buffers was not fetched
     process = child()
     wait_until(lambda: sent(hub) > 40 * MIB)
     process.send_signal(signal.SIGKILL)
@@ -67,8 +68,8 @@ def test_a_killed_download_goes_on_and_little_comes_twice(hub: HubServer, tmp_pa
     assert not list((tmp_path / "cache").rglob("snapshots/*/*"))
     done = Part(part, 96 * MIB, file_of(hub).sha256)
     assert done.done > 16 * MIB
-    print("DUP", (sent(hub) - done.done) / MIB)
     done.close()
+    hub.sending.rate = 0
     (fetched,) = get(hub).files
     assert is_right(fetched.path, file_of(hub))
     assert sent(hub) <= 96 * MIB + 8 * MIB
@@ -140,8 +141,8 @@ def test_blocks_that_a_power_cut_lost_are_fetched_alone(hub: HubServer, tmp_path
         get(hub, cancel=cancel, watch=stop, limit=SpeedLimit(60 * MIB))
     (part,) = tmp_path.rglob("*.part")
     with part.open("r+b") as damaged:
-        damaged.seek(3 * MIB + 5)
-        damaged.write(bytes(100))
+        damaged.seek(3 * MIB + 4096)
+        damaged.write(bytes(4096))  # what gets lost are pages
     before = sent(hub)
     (fetched,) = get(hub).files
     assert is_right(fetched.path, file_of(hub))
@@ -283,7 +284,7 @@ def test_a_slow_server_is_asked_over_several_connections(
     (fetched,) = get(hub).files
     assert is_right(fetched.path, file_of(hub))
     assert sent(hub) == file_of(hub).size
-    assert fetched.file.bytes / 1 > 0
+    assert len({request.headers["range"] for request in asked_cdn(hub)}) >= 4
 
 
 def test_a_small_file_that_git_keeps(hub: HubServer) -> None:
@@ -296,12 +297,15 @@ def test_a_small_file_that_git_keeps(hub: HubServer) -> None:
 def test_a_map_of_another_file_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "x.part"
     part = Part(path, 3 * BLOCK, "one")
-    assert part.store(1, memoryview(bytes(BLOCK)))
+    assert part.write(1, 0, memoryview(bytes(BLOCK)))
+    assert part.done == 0
+    assert part.finish(1, sample_of(bytes(BLOCK)))
     part.close()
     again = Part(path, 3 * BLOCK, "one")
     assert again.done == BLOCK
     again.close()
-    assert not again.store(0, memoryview(bytes(BLOCK)))
+    assert not again.write(0, 0, memoryview(bytes(BLOCK)))
+    assert not again.finish(0, 0)
     other = Part(path, 3 * BLOCK, "two")
     assert other.done == 0
     other.close()
@@ -314,7 +318,8 @@ def test_a_torn_map_costs_the_blocks_and_nothing_else(cut: int, junk: bytes) -> 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.part"
         part = Part(path, 2 * BLOCK + 5, "one")
-        part.store(0, memoryview(bytes(BLOCK)))
+        part.write(0, 0, memoryview(bytes(BLOCK)))
+        part.finish(0, sample_of(bytes(BLOCK)))
         part.close()
         known = map_of(path).read_bytes()
         map_of(path).write_bytes(known[:cut] + junk)

@@ -16,7 +16,8 @@ from gguf_files import (
 )
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
-from slipstream.hub.reference import hub_cache, resolve, resolve_all
+from slipstream.hub.cache import hub_cache
+from slipstream.hub.reference import resolve, resolve_all
 from slipstream.weights.shards import read_model
 
 

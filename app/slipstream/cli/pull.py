@@ -18,7 +18,7 @@ from slipstream.errors import SlipstreamError
 from slipstream.hub.address import Address
 from slipstream.hub.companions import Companion
 from slipstream.hub.downloads.orders import Downloaded
-from slipstream.hub.downloads.settle import settle
+from slipstream.hub.downloads.settle import target_of
 from slipstream.hub.reference import on_the_hub
 from slipstream.paths import expanded, printable
 from slipstream.planning.offer import Offer
@@ -107,11 +107,11 @@ def pull(
             chosen.one, chosen.drafter, folder and expanded(folder).absolute()
         )
         done = transfer(order, rate, cancel)
-        there = settle(order, done)
+        target = target_of(done)
         if own:
-            choose_drafter(there.target, own)
-        checked = _check(there.target, cancel) if own or chosen.drafter else None
-    answer = Answer(chosen, done, there.target, checked)
+            choose_drafter(target, own)
+        checked = _check(target, cancel) if own or chosen.drafter else None
+    answer = Answer(chosen, done, target, checked)
     if as_json:
         output.print_json(_json(answer))
     else:

@@ -1,6 +1,8 @@
 """A download with its progress on stderr."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 
 from rich.progress import (
     BarColumn,
@@ -18,8 +20,9 @@ from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.orders import Downloaded, Order
 from slipstream.hub.downloads.progress import Progress as State
 from slipstream.hub.downloads.progress import Watch
-from slipstream.hub.downloads.sets import download
-from slipstream.paths import printable
+from slipstream.hub.downloads.queue import run
+from slipstream.hub.downloads.records import Records
+from slipstream.paths import downloads_folder, printable
 from slipstream.words import size
 
 _EVERY = 10.0
@@ -27,39 +30,46 @@ _EVERY = 10.0
 
 
 def transfer(order: Order, rate: float | None, cancel: CancelToken) -> Downloaded:
-    """Download what is missing of an order.
+    """Download what is missing of an order. What is interrupted goes on the next time, also in the
+    window.
 
     Args:
         order: what to get.
         rate: bytes per second at most; None for as fast as it goes.
         cancel: ends it; what arrived is kept.
 
-    Raises: Cancelled; SlipstreamError: what ``connect`` and ``download`` raise.
+    Raises: Cancelled; OSError; SlipstreamError: what ``connect`` and ``run`` raise.
     """
-    with connect() as connection:
-        limit = SpeedLimit(rate)
-        if not output.errors.is_terminal or output.errors.is_dumb_terminal:
-            return download(order, connection, cancel, _in_lines(), limit)
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            console=output.errors,
-            transient=True,
-        ) as bar:
-            task = bar.add_task("")
+    records = Records(downloads_folder())
+    record = records.for_order(order)
+    with connect() as connection, _watched() as watch:
+        done = run(record, records, connection, cancel, watch, SpeedLimit(rate))
+    records.remove(record.id)
+    return done
 
-            def watch(state: State) -> None:
-                bar.update(
-                    task,
-                    completed=state.done,
-                    total=state.total,
-                    description=output.harmless(_doing(state)),
-                )
 
-            return download(order, connection, cancel, watch, limit)
+@contextlib.contextmanager
+def _watched() -> Iterator[Watch]:
+    """Shows how far it is: a bar on a terminal, else a line from time to time."""
+    if not output.errors.is_terminal or output.errors.is_dumb_terminal:
+        yield _in_lines()
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=output.errors,
+        transient=True,
+    ) as bar:
+        task = bar.add_task("")
+
+        def watch(state: State) -> None:
+            words = output.harmless(_doing(state))
+            bar.update(task, completed=state.done, total=state.total, description=words)
+
+        yield watch
 
 
 def _in_lines() -> Watch:

@@ -199,6 +199,7 @@ def _quantization(
     own = header if one.files == read.files else known_header(listing, one)
     used = own or resized(header, Path(one.path), one.bytes)
     drafters = [(each, _path(each, listing)) for each in companions.drafters]
+    headers = {path: _header(each, header) for each, path in drafters if path}
     return Quantization(
         label=one.quant or quantization_of(used) or Path(one.path).stem,
         header=used,
@@ -208,7 +209,7 @@ def _quantization(
         found=_found(drafters),
         download=missing_bytes(listing, one),
         read=own is not None,
-        headers={path: each.header for each, path in drafters if path and each.header},
+        headers={path: known for path, known in headers.items() if known},
     )
 
 
@@ -217,6 +218,13 @@ def _path(one: Companion, listing: Listing) -> Path | None:
     if one.files is None:
         return None
     return Path(one.files.path) if one.repo == listing.repo else Path(one.repo, one.files.path)
+
+
+def _header(drafter: Companion, target: Header) -> Header | None:
+    """Of a drafter; a lower quantization of the target has the target's in its own size."""
+    if drafter.kind is DrafterKind.SELF and drafter.files and not drafter.header:
+        return resized(target, Path(drafter.files.path), drafter.bytes)
+    return drafter.header
 
 
 def _found(drafters: Iterable[tuple[Companion, Path | None]]) -> Found:

@@ -15,7 +15,7 @@ import httpx2
 _LONG = 8 << 20
 """Bytes from which a new connection costs less than the copies."""
 
-_WINDOW = 512 << 10
+_WINDOW = 1 << 20
 """Bytes that may be on the way or in the system's buffers; they are lost with the program. So
 much keeps 50 MB/s flowing on each connection from 20 ms away."""
 

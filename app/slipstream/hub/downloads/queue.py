@@ -15,6 +15,7 @@ from slipstream.hub.downloads.orders import Downloaded, Order
 from slipstream.hub.downloads.progress import Progress, Watch
 from slipstream.hub.downloads.records import Record, Records, Stage
 from slipstream.hub.downloads.sets import discard, download
+from slipstream.hub.downloads.settle import settle
 from slipstream.paths import downloads_folder
 
 _LOOK = 2.0
@@ -46,10 +47,10 @@ def run(
     progress: Watch,
     limit: SpeedLimit | None = None,
 ) -> Downloaded:
-    """Run one order in this thread, and keep what becomes of it.
+    """Run one order in this thread, keep what becomes of it, and which drafter it brought.
 
     Raises: Cancelled, the order is paused then; OSError; SlipstreamError
-        ``download_elsewhere``, or what ``download`` raises.
+        ``download_elsewhere``, or what ``download`` and ``settle`` raise.
     """
     lock = records.hold(record.id)
     if lock is None:
@@ -57,6 +58,7 @@ def run(
     try:
         records.set_stage(record.id, "running")
         downloaded = download(record.order, connection, cancel, progress, limit)
+        settle(record.order, downloaded)
     except Cancelled:
         records.set_stage(record.id, "paused")
         raise

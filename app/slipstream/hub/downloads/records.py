@@ -17,7 +17,7 @@ from filelock import BaseFileLock
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.locks import release, try_lock
-from slipstream.hub.downloads.orders import Item, Order
+from slipstream.hub.downloads.orders import Item, Order, Pairing
 from slipstream.hub.files import RepoFile
 
 Stage = Literal["waiting", "running", "paused", "failed", "done"]
@@ -65,6 +65,14 @@ class Records:
         read = (self.read(path.stem) for path in self._folder.glob("*.json"))
         found = [record for record in read if record is not None]
         return sorted(found, key=lambda record: (record.position, record.id))
+
+    def for_order(self, order: Order) -> Record:
+        """The record of an order: the one that is there already, or a new one, paused.
+
+        Raises: OSError.
+        """
+        same = (record for record in self.all() if record.order == order)
+        return next(same, None) or self.add(order, "paused")
 
     def read(self, name: str) -> Record | None:
         """One order; None if there is none, or it cannot be read."""
@@ -139,6 +147,7 @@ def _to_json(record: Record) -> dict[str, object]:
         "error": record.error.to_json() if record.error else None,
         "folder": str(order.folder) if order.folder else None,
         "items": [asdict(item) for item in order.items],
+        "pairing": asdict(order.pairing) if order.pairing else None,
     }
 
 
@@ -159,4 +168,14 @@ def _from_json(name: str, data: dict[str, Any]) -> Record:
         if told
         else None
     )
-    return Record(name, Order(items, folder), data["stage"], data["position"], error)
+    return Record(
+        name,
+        Order(items, folder, _pairing(data["pairing"])),
+        data["stage"],
+        data["position"],
+        error,
+    )
+
+
+def _pairing(told: dict[str, Any] | None) -> Pairing | None:
+    return Pairing(**{**told, "bases": tuple(told["bases"])}) if told else None

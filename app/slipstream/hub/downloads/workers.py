@@ -14,7 +14,7 @@ from slipstream.hub.downloads.answers import (
     strong_etag,
     wait_asked,
 )
-from slipstream.hub.downloads.blocks import BLOCK
+from slipstream.hub.downloads.blocks import BLOCK, sample_of
 from slipstream.hub.downloads.body import Body
 from slipstream.hub.downloads.failures import told
 from slipstream.hub.downloads.job import GaveUp, Job, Stopped
@@ -22,6 +22,7 @@ from slipstream.hub.downloads.link import Link, Refused
 from slipstream.hub.downloads.runs import Run
 
 _TRIED_AGAIN = (Cut, Expired, Refused, httpx2.HTTPError, httpx2.InvalidURL)
+_AT_ONCE = 256 << 10
 _OLD_LINK = frozenset({401, 403, 404, 410})
 _BUSY = frozenset({429, 503})
 _PASSING = frozenset({408, 425, 429}) | frozenset(range(500, 600))
@@ -136,7 +137,7 @@ class Worker:
         while True:
             number = run.next
             length = part.length(number)
-            self._fill(body, min(length, end - number * BLOCK))
+            self._fill(body, number, min(length, end - number * BLOCK))
             if self.filled < length:
                 return  # the server sends less than was asked for
             self._store(number, length)
@@ -145,19 +146,24 @@ class Worker:
         if run.next == part.blocks and body.has_more():
             raise Changed(part.size + 1)
 
-    def _fill(self, body: Body, length: int) -> None:
+    def _fill(self, body: Body, number: int, length: int) -> None:
+        """Read a block up to ``length``, writing it while it is in the processor's cache."""
         job = self._job
+        known = job.part.has(number)
         while self.filled < length:
             if job.stop.is_set():
                 raise Stopped
-            allowed = job.limit.take(length - self.filled)
+            allowed = job.limit.take(min(length - self.filled, _AT_ONCE))
             if not allowed:
                 continue
-            count = body.read_into(self._buffer[self.filled : self.filled + allowed])
+            piece = self._buffer[self.filled : self.filled + allowed]
+            count = body.read_into(piece)
             job.limit.give_back(allowed - count)
             if not count:
                 raise Cut("The connection ended too early")
             self.received += count
+            if not known and not job.part.write(number, self.filled, piece[:count]):
+                raise Stopped
             self.filled += count
             if job.runs.ranges:
                 self._fresh += count
@@ -165,9 +171,9 @@ class Worker:
     def _store(self, number: int, length: int) -> None:
         job = self._job
         if not job.part.has(number):
-            full = self._buffer
-            self._buffer = job.follower.offer(number, full)
-            if not job.part.store(number, full[:length]):
+            sample = sample_of(self._buffer[:length])
+            self._buffer = job.follower.offer(number, self._buffer)
+            if not job.part.finish(number, sample):
                 raise Stopped
             self._fresh += length
         self.filled = 0
