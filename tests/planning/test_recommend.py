@@ -4,14 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from machines import computer
 from slipstream.planning.placement import Fit
 from slipstream.planning.recommend import (
     QUICK_ANYWHERE,
     Option,
-    bits,
     loses_quality,
+    most_parameters,
     recommend,
 )
+from slipstream.weights.names import bits
 
 GB = 10**9
 # A model of 27B, as it is published; sizes in GB.
@@ -136,6 +138,13 @@ def test_bits_by_the_label(label: str, number: int) -> None:
 def test_numbers_in_a_name_that_is_no_label_are_not_bits(name: str) -> None:
     assert bits(name) is None
     assert not loses_quality(name)
+
+
+def test_how_large_a_model_may_be_goes_by_the_fastest_memory_that_holds_one() -> None:
+    assert 20e9 < most_parameters(computer(16)) < 30e9
+    assert 35e9 < most_parameters(computer(64, 24)) < 45e9
+    assert most_parameters(computer(64, 2)) >= most_parameters(computer(64))
+    assert most_parameters(computer(0)) == 0
 
 
 lists = st.lists(st.sampled_from([*SIZES]), unique=True, max_size=8).map(sorted)
