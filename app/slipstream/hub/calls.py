@@ -306,7 +306,7 @@ def _prepare() -> None:
 
     # its name for itself would be completed with facts about this computer that it looks up
     constants.HF_HUB_DISABLE_TELEMETRY = True
-    set_client_factory(lambda: _Session(verify=trusted(), trust_env=False))
+    set_client_factory(lambda: _Session(verify=trusted(), trust_env=False, follow_redirects=True))
 
 
 def _is_passing(error: httpx2.HTTPError) -> bool:
