@@ -16,8 +16,9 @@ from slipstream import __version__
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub import calls
-from slipstream.hub.calls import ask, failure, refusal
+from slipstream.hub.calls import ask
 from slipstream.hub.connection import Connection, connect
+from slipstream.hub.refusals import failure, refusal
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, ModelInfo

@@ -5,11 +5,9 @@ cancel; some of its calls have no time limit. So its requests go through a clien
 that, and that raises what huggingface_hub does not catch.
 """
 
-import email.utils
-import math
 import queue
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx2
 
 from slipstream.cancel import CancelToken, run_apart
-from slipstream.errors import Fact, SlipstreamError
+from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import TIMEOUT, Connection, trusted, user_agent
+from slipstream.hub.refusals import failure, refusal, wait_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -31,8 +30,6 @@ LONGEST_WAIT = 310.0
 _WAITS = 3
 _PAUSES = (0.5, 1.0, 2.0)
 """Seconds before a request is made again that the server, or the way to it, failed."""
-_UNKNOWN_WAIT = 10.0
-_NO_END = 1_000_000
 
 
 def silent(seconds: float) -> None:
@@ -80,39 +77,6 @@ def ask(
         asked.stop.cancel()
 
 
-def failure(error: Exception, what: str, connection: Connection) -> SlipstreamError:
-    """The error for people when no answer came, or none that makes sense.
-
-    Args:
-        error: of httpx2's, or what went wrong with the answer.
-        what: what was asked about.
-        connection: the Hub.
-
-    Returns: ``offline``, ``timed_out``, ``untrusted``, ``server_error``.
-    """
-    host = connection.host
-    action = "Check the connection to the internet and try again."
-    match error:
-        case TimeoutError() | httpx2.TimeoutException():
-            code, sentence = "timed_out", f"{host} takes too long to answer."
-            action = "Try again later."
-        case httpx2.ConnectError() if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            code, sentence = "untrusted", f"{host} cannot prove that it is {host}."
-            action = "Check the date of this computer and the proxy."
-        case httpx2.ProxyError():
-            code, sentence = "offline", f"{host} cannot be reached through the proxy."
-            action = "Check the proxy settings and try again."
-        case httpx2.NetworkError() | httpx2.RemoteProtocolError():
-            code, sentence = "offline", f"{host} cannot be reached."
-        case _:
-            code, sentence = "server_error", f"The answer of {host} cannot be understood."
-            action = "Try again later."
-    reason = str(error) or type(error).__name__
-    return SlipstreamError(
-        code, sentence, facts={"what": what, "host": host, "reason": reason[:500]}, action=action
-    )
-
-
 def patiently(call: Callable[[], _T], cancel: CancelToken, waiting: Callable[[float], None]) -> _T:
     """Run something that asks the Hub, again after the waits that a rate limit asks for.
 
@@ -131,86 +95,6 @@ def patiently(call: Callable[[], _T], cancel: CancelToken, waiting: Callable[[fl
             cancel.wait(seconds)
             cancel.raise_if_cancelled()
     return call()
-
-
-def refusal(response: httpx2.Response, what: str, connection: Connection) -> SlipstreamError:
-    """The error for people when the Hub says no. Only the status and the headers are looked at.
-
-    Args:
-        response: of the API or of ``resolve``.
-        what: the repository, ``owner/name``.
-        connection: the Hub.
-
-    Returns: ``gated``, ``repo_not_found``, ``revision_not_found``, ``file_not_found``,
-        ``repo_disabled``, ``bad_token``, ``forbidden``, ``rate_limited``, ``server_error``.
-        Codes and headers: huggingface_hub's ``hf_raise_for_status``.
-    """
-    reason = response.headers.get("X-Error-Message", "")[:500]
-    facts: dict[str, Fact] = {"what": what, "http_status": response.status_code}
-    if reason:
-        facts["reason"] = reason
-    code = _code(response, reason, has_token=connection.token is not None)
-    if code == "gated":
-        return _gated(what, connection, facts)
-    if code == "rate_limited":
-        facts["seconds"] = round(_wait_of(response.headers))
-    host = connection.host
-    sentence, action = {
-        "repo_not_found": (
-            f"{host} shows no {what}: it does not exist, or it is private.",
-            "Check the name, or sign in if it is private.",
-        ),
-        "revision_not_found": (f"{what} has no such version.", "Check the branch or the commit."),
-        "file_not_found": (f"{what} has no such file.", "Look at its list of files again."),
-        "repo_disabled": (f"{host} has taken {what} down.", "Choose another model."),
-        "bad_token": (
-            f"{host} does not accept your access token.",
-            "Sign in again with a new token, or remove the old one.",
-        ),
-        "forbidden": (f"{host} does not let you use {what}.", "Use a token that may read it."),
-        "rate_limited": (
-            f"{host} has been asked too often.",
-            "Wait a few minutes and try again; signing in raises the limit.",
-        ),
-        "server_error": (f"{host} cannot answer now.", "Try again later."),
-    }[code]
-    return SlipstreamError(code, sentence, facts=facts, action=action)
-
-
-def _code(response: httpx2.Response, reason: str, *, has_token: bool) -> str:
-    """What kind of no it is."""
-    known = {
-        "GatedRepo": "gated",
-        "RepoNotFound": "repo_not_found",
-        "RevisionNotFound": "revision_not_found",
-        "EntryNotFound": "file_not_found",
-    }.get(response.headers.get("X-Error-Code", ""))
-    if known:
-        return known
-    match response.status_code:
-        case 403 if reason == "Access to this resource is disabled.":
-            return "repo_disabled"
-        case 401:
-            # anonymous: the Hub does not tell what is missing from what is private
-            return "bad_token" if has_token else "repo_not_found"
-        case 404 | 410:
-            return "repo_not_found"
-        case 403 | 451:
-            return "forbidden"
-        case 429:
-            return "rate_limited"
-    return "server_error"
-
-
-def _gated(what: str, connection: Connection, facts: dict[str, Fact]) -> SlipstreamError:
-    page = connection.page_url(what)
-    if connection.token:
-        sentence = f"{what} is only for people who accepted its conditions; you have no access yet."
-        action = f"Accept the conditions at {page}, or wait until its owners let you in."
-    else:
-        sentence = f"{what} is only for signed-in people who accepted its conditions."
-        action = f"Accept the conditions at {page}, then sign in with a token."
-    return SlipstreamError("gated", sentence, facts={**facts, "page": page}, action=action)
 
 
 class _Refused(Exception):  # noqa: N818 - what the server did
@@ -259,7 +143,7 @@ class _Asked:
                 return response
             if response.status_code == 429:
                 waits -= 1
-                self._wait(_wait_of(response.headers) if waits >= 0 else None, response)
+                self._wait(wait_of(response.headers) if waits >= 0 else None, response)
             else:
                 again = response.status_code in {408, 500, 502, 503, 504}
                 self._pause(next(pauses, None) if again else None, _Refused(response))
@@ -312,22 +196,3 @@ def _prepare() -> None:
 def _is_passing(error: httpx2.HTTPError) -> bool:
     """Whether a connection broke that had been there: a kept one that the server closed."""
     return isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError)
-
-
-def _wait_of(headers: Mapping[str, str]) -> float:
-    """Seconds to wait until the rate limit ends, by the headers of an answer."""
-    from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
-
-    after = headers.get("Retry-After", "")
-    try:
-        limit = parse_ratelimit_headers(headers)
-        if limit and not limit.remaining:
-            seconds = limit.reset_in_seconds + 1  # it is rounded down
-        elif after.strip().isdecimal():
-            seconds = int(after)
-        else:
-            until = email.utils.parsedate_to_datetime(after)
-            seconds = math.ceil(until.timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return _UNKNOWN_WAIT
-    return float(min(max(seconds, 0), _NO_END))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.vocabulary import tokens_of
-from slipstream.hub.calls import patiently, refusal, silent
+from slipstream.hub.calls import patiently, silent
 from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing, RepoFile
+from slipstream.hub.refusals import refusal
 from slipstream.hub.repository import FileSet
 from slipstream.weights.cache import stored
 from slipstream.weights.header import TOKENS, Header

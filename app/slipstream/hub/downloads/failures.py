@@ -4,11 +4,11 @@ import errno
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
-from slipstream.hub.calls import failure, refusal
 from slipstream.hub.connection import Connection
 from slipstream.hub.downloads.answers import Changed, NotTheFile
 from slipstream.hub.downloads.link import Refused
 from slipstream.hub.files import RepoFile
+from slipstream.hub.refusals import failure, refusal
 from slipstream.words import size
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
