@@ -49,7 +49,7 @@ _LABELS = {
     "total": "In all",
     "where": "Place",
 }
-_NOT_SHOWN = frozenset({"log"})
+_NOT_SHOWN = frozenset({"count", "log", "what"})
 
 
 def count(number: float) -> str:
@@ -57,9 +57,14 @@ def count(number: float) -> str:
     return f"{round(number):,}"
 
 
+def several(number: int, thing: str) -> str:
+    """So many things: 1 file, 3 files."""
+    return f"{count(number)} {thing}{'s' * (number != 1)}"
+
+
 def draft_tokens(number: int) -> str:
     """So many draft tokens: 3 draft tokens."""
-    return f"{count(number)} draft token{'s' * (number != 1)}"
+    return several(number, "draft token")
 
 
 def size(number: int) -> str:
@@ -70,6 +75,15 @@ def size(number: int) -> str:
             return f"{value:.0f} {unit}"
         value /= 1000
     return f"{value:,.1f} GB"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 3 min, 2 h 10 min."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{count(hours)} h {minutes} min" if hours else f"{minutes} min"
 
 
 def parameters(number: int) -> str:

@@ -144,7 +144,7 @@ def test_conditions_to_accept(way: Connection) -> None:
         assert error.code == "gated"
         assert error.facts["page"] == page
         assert page in error.action
-    assert "sign in" in stranger.action
+    assert "HF_TOKEN" in stranger.action
     assert "sign in" not in reader.action
 
 

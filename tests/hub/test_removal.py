@@ -210,7 +210,7 @@ def test_content_with_names_in_two_repositories_goes_with_the_last(
     assert (one.ref, two.ref) == ("owner/one:Q8_0", "owner/two:Q8_0")
     decided = removal(one, library())
     assert set(kept(decided).values()) == {
-        "Its content has another name on this disk, and stays under that."
+        "Only this name goes: its content has another one on this disk."
     }
     assert decided.freed == remove(decided).freed == 0
     (model,) = library().models

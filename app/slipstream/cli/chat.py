@@ -22,7 +22,9 @@ def chat(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="MODEL", help="demo, demo-small, a .gguf file or a folder with one."
+            metavar="MODEL",
+            help="demo, demo-small, a .gguf file or a folder with one, or owner/repo[:QUANT] that"
+            " was pulled.",
         ),
     ],
     prompt: Annotated[

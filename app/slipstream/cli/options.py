@@ -100,7 +100,7 @@ def rate_of(text: str) -> int:
 
     Raises: typer.BadParameter.
     """
-    rate = _size(text.strip().removesuffix("/s"), "--limit")
+    rate = _size(text.strip().removesuffix("/s"), "--limit", "5MB")
     if not rate:
         raise typer.BadParameter("--limit must be more than nothing.")
     return rate
@@ -116,12 +116,12 @@ def _amount(text: str, option: str) -> Amount:
     return amount
 
 
-def _size(text: str, option: str) -> int:
+def _size(text: str, option: str, example: str = "24GiB") -> int:
     match = _SIZE.fullmatch(text.strip())
     unit = match[2].upper() if match else "?"
     factor = {**_UNITS, **_BINARY}.get(unit)
     if match is None or factor is None:
-        raise typer.BadParameter(f"{option}: {text!r} is not a size; write it like 24GiB.")
+        raise typer.BadParameter(f"{option}: {text!r} is not a size; write it like {example}.")
     size = round(min(float(match[1]) * factor, _LARGEST_SIZE))
     if not unit and 0 < size < _SMALLEST_WITHOUT_UNIT:
         raise typer.BadParameter(f"{option}: {text} would be bytes; write it like {match[1]}GiB.")

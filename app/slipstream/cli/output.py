@@ -8,9 +8,10 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from slipstream.errors import SlipstreamError
@@ -65,6 +66,8 @@ class _Stream(io.TextIOWrapper):
             raise OutputLost(error) from error
         return 0  # what is said beside the results may get lost
 
+
+_AS_WIDE_AS_IT_IS = 10_000
 
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Embeddings and overrides of the writing direction; marks of a direction are harmless."""
@@ -139,6 +142,27 @@ def waits(update: Callable[[str], None]) -> Callable[[float], None]:
             say(sentence)
 
     return waiting
+
+
+def print_table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str]
+) -> None:
+    """A table on stdout. Its cells are never broken or cut: names in it are copied and searched.
+
+    Args:
+        headings: of the columns; a column without a word in it is left out.
+        rows: texts as they come from files and people.
+        right: headings of the columns that hold numbers.
+    """
+    cells = [[plain(cell) for cell in row] for row in rows]
+    used = [number for number, _ in enumerate(headings) if any(row[number] for row in cells)]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for number in used:
+        heading = headings[number]
+        table.add_column(heading, justify="right" if heading in right else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*(row[number] for number in used))
+    Console(highlight=False, width=_AS_WIDE_AS_IT_IS).print(table)
 
 
 def write(text: str) -> None:

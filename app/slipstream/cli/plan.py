@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
@@ -39,8 +38,8 @@ _FITS = {
     Fit.CPU: "main memory",
     Fit.NONE: "too large",
 }
-_METHODS = {"dry-run": "engine", "formula": "formula"}
-_SIZES = ("Weights", "Needs", "On GPU")
+_SIZES = ("Download", "Weights", "Needs", "On GPU")
+_HEADINGS = ("", "Quantization", *_SIZES, "Fits", "Drafter", "")
 
 
 def plan(
@@ -196,27 +195,27 @@ def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Advi
     context = plans[0].setup.context
     limit = ", all that the model allows" if context < answer.wished_context else ""
     console.print(output.plain(f"{name}, {count(context)} tokens of context{limit}", "bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    on_gpu = ("On GPU",) if answer.computer.devices else ()
-    for heading in ("", "Quantization", "Weights", "Needs", *on_gpu, "Fits", "Drafter", "Told by"):
-        table.add_column(heading, justify="right" if heading in _SIZES else "left")
-    for plan in plans:
-        need, spec = plan.placement.need, plan.setup.spec
-        table.add_row(
-            "→" if plan.recommended else "",
-            output.plain(plan.quantization.label),
-            size(need.weights),
-            size(need.total),
-            *([size(need.on_devices) if need.on_devices else ""] if on_gpu else []),
-            _fits(plan, answer.computer),
-            SPECULATION[spec.kind].name if spec.kind else "",
-            _METHODS[plan.method],
-        )
-    console.print(table)
+    output.print_table(_HEADINGS, [_row(plan, answer.computer) for plan in plans], _SIZES)
     best = next((plan for plan in plans if plan.recommended), plans[0])
     words = why(best, answer.computer)
     console.print(output.plain(f"{best.quantization.label}: {words}"))
     console.print()
+
+
+def _row(plan: Plan, computer: Computer) -> tuple[str, ...]:
+    need, spec, quantization = plan.placement.need, plan.setup.spec, plan.quantization
+    about = "~" if "weights" in plan.estimated else ""
+    return (
+        "→" if plan.recommended else "",
+        quantization.label,
+        size(quantization.download) if quantization.download else "",
+        about + size(need.weights),
+        size(need.total),
+        size(need.on_devices) if need.on_devices else "",
+        _fits(plan, computer),
+        SPECULATION[spec.kind].name if spec.kind else "",
+        "" if plan.method == "dry-run" else "by formula",
+    )
 
 
 def _fits(plan: Plan, computer: Computer) -> str:

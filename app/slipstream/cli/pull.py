@@ -7,22 +7,25 @@ from typing import Annotated
 
 import typer
 
+from slipstream import settings
 from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.options import AsJson, rate_of
 from slipstream.cli.transfer import transfer
 from slipstream.drafters.attached import choose_drafter
+from slipstream.drafters.pairing import prove
 from slipstream.engine.advice import Question, advise, desk_for, look_up
 from slipstream.engine.check import Checked, check_pair
 from slipstream.errors import SlipstreamError
-from slipstream.hub.address import Address
+from slipstream.hub.address import Address, parse
 from slipstream.hub.companions import Companion
 from slipstream.hub.downloads.orders import Downloaded
 from slipstream.hub.downloads.settle import target_of
 from slipstream.hub.reference import on_the_hub
-from slipstream.paths import expanded, printable
+from slipstream.paths import expanded, printable, real
 from slipstream.planning.offer import Offer
 from slipstream.planning.quantizations import Quantization
+from slipstream.weights.shards import read_model
 from slipstream.words import SPECULATION, size
 
 _LISTED = 8
@@ -45,6 +48,7 @@ class Answer:
         chosen: what was to be downloaded.
         done: what was.
         target: the file to load.
+        folder: where to; None is the cache.
         checked: what starting it with its drafter showed, or why it did not start; None where
             nothing drafts.
     """
@@ -52,11 +56,14 @@ class Answer:
     chosen: Chosen
     done: Downloaded
     target: Path
+    folder: Path | None
     checked: Checked | SlipstreamError | None
 
     @property
     def ref(self) -> str:
         """What the command line calls it from now on."""
+        if self.folder:
+            return printable(self.target)
         return f"{self.chosen.offer.repository.listing.repo}:{self.chosen.one.label}"
 
 
@@ -98,20 +105,23 @@ def pull(
         raise typer.BadParameter("--no-drafter and --drafter exclude each other.")
     address, own = _address(model), _own_file(drafter)
     named = None if own or drafter is None else _address(drafter)
+    folder = folder and expanded(folder).absolute()
     cancel = CancelToken()
     with interrupt.cancels(cancel):
-        with output.progress(f"Looking into {address} ...") as update:
+        with output.progress(f"Looking into {address.repo} ...") as update:
             question = Question(spec="off" if no_drafter or own else "auto", drafter=named)
             chosen = _choose(address, question, cancel, update)
-        order = chosen.offer.order(
-            chosen.one, chosen.drafter, folder and expanded(folder).absolute()
-        )
+            if own:
+                _refuse_unfit(chosen, own)
+        order = chosen.offer.order(chosen.one, chosen.drafter, folder)
         done = transfer(order, rate, cancel)
         target = target_of(done)
         if own:
             choose_drafter(target, own)
+        if folder:
+            _remember(folder)
         checked = _check(target, cancel) if own or chosen.drafter else None
-    answer = Answer(chosen, done, target, checked)
+    answer = Answer(chosen, done, target, folder, checked)
     if as_json:
         output.print_json(_json(answer))
     else:
@@ -119,7 +129,8 @@ def pull(
 
 
 def _address(text: str) -> Address:
-    address = on_the_hub(text)
+    file = parse(f"hf://{text}") if text.count("/") > 1 else None  # owner/repo/file.gguf
+    address = on_the_hub(text) or file
     if address is None:
         raise SlipstreamError(
             "not_on_the_hub",
@@ -128,6 +139,17 @@ def _address(text: str) -> Address:
             action="Name one like owner/repo or owner/repo:Q4_K_M; 'slipstream search' finds some.",
         )
     return address
+
+
+def _remember(folder: Path) -> None:
+    """Offer the models of a folder from now on, in the window and in ``models``.
+
+    Raises: SlipstreamError, if settings cannot be saved.
+    """
+    known = settings.load().settings.model_folders
+    if all(real(expanded(Path(text))) != real(folder) for text in known):
+        settings.save({"model_folders": (*known, str(folder))})
+        output.say(f"{printable(folder)} was added to the folders with models (Settings).")
 
 
 def _own_file(drafter: str | None) -> Path | None:
@@ -152,7 +174,8 @@ def _choose(
     if question.drafter:
         drafter = offer.companions.drafters[0]
         if not drafter.fits:
-            raise _unfit(drafter)
+            file = drafter.files.path if drafter.files else drafter.repo
+            raise _unfit(f"{drafter.repo}/{file}", drafter.reason)
     one = offer.quantizations[0]
     if len(offer.quantizations) > 1:
         update(f"Choosing a quantization of {offer.repository.listing.repo} ...")
@@ -164,12 +187,18 @@ def _choose(
     return Chosen(offer, one, drafter)
 
 
-def _unfit(drafter: Companion) -> SlipstreamError:
-    file = drafter.files.path if drafter.files else drafter.repo
+def _refuse_unfit(chosen: Chosen, own: Path) -> None:
+    """Raises: SlipstreamError, if a file cannot draft for what was chosen."""
+    proof = prove(chosen.one.header, read_model(own))
+    if not proof.fits:
+        raise _unfit(printable(own), proof.reason)
+
+
+def _unfit(file: str, reason: str) -> SlipstreamError:
     return SlipstreamError(
         "drafter_unfit",
-        f"{file} cannot draft for this model. {drafter.reason}",
-        facts={"repository": drafter.repo, "file": file},
+        f"{file} cannot draft for this model. {reason}",
+        facts={"file": file},
         action="Choose another drafter, or leave the choice to Slipstream.",
     )
 
@@ -248,11 +277,17 @@ def _drafter_json(answer: Answer) -> dict[str, object] | None:
 
 
 def _show(answer: Answer) -> None:
-    new = sum(one.file.bytes for one in answer.done.files if one.transferred)
+    files = answer.done.files
+    new = [one for one in files if one.transferred]
     if new:
-        output.say(f"{answer.ref} is here: {size(new)} in {answer.done.seconds:,.1f} s.")
+        rest = " The rest was here already." if len(new) < len(files) else ""
+        brought = size(sum(one.file.bytes for one in new))
+        output.say(f"{answer.ref} is here: {brought} in {answer.done.seconds:,.1f} s.{rest}")
     else:
         output.say(f"{answer.ref} was here already.")
+    drafter = answer.chosen.drafter
+    if drafter and drafter.files and drafter.repo != answer.chosen.offer.repository.listing.repo:
+        output.say(f"Its drafter comes from {drafter.repo}.")
     said = _drafter_json(answer)
     if said is not None:
         output.say(_drafting(said), style=None if said["drafts"] else "yellow")

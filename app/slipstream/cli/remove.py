@@ -1,6 +1,7 @@
 """``slipstream remove``: delete a model and what belongs to it alone."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,12 +9,16 @@ import typer
 from slipstream.cli import output
 from slipstream.cli.models import read_library
 from slipstream.cli.options import AsJson
+from slipstream.errors import SlipstreamError
+from slipstream.hub.downloads.leftovers import Leftover, give_up, leftovers
+from slipstream.hub.downloads.records import Records
 from slipstream.hub.library.lookup import named
 from slipstream.hub.library.removal import Removal, removal
 from slipstream.hub.library.removing import Removed
 from slipstream.hub.library.removing import remove as carry_out
-from slipstream.paths import printable
-from slipstream.words import count, size
+from slipstream.hub.reference import on_the_hub, resolve
+from slipstream.paths import downloads_folder, expanded, is_path, printable
+from slipstream.words import several, size
 
 _FAILED = 1
 
@@ -26,28 +31,70 @@ def remove(
         ),
     ],
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask, as in a script without a terminal.")
+        bool, typer.Option("--yes", "-y", help="Do not ask first. --json does not ask either.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a model from this computer, with the drafters that no other model needs."""
-    library = read_library()
+    if not (yes or as_json or sys.stdin.isatty()):
+        raise typer.BadParameter("Nobody can be asked here: add --yes.")
+    records = Records(downloads_folder())
+    begun = _begun(model, records)
+    if begun is not None:
+        _give_up(begun, records, yes=yes or as_json, as_json=as_json)
+        return
+    library = read_library(*_folder_of(model))
     decided = removal(named(library, model), library)
-    if not yes and not as_json and sys.stdin.isatty() and not _agreed(decided):
+    if not (yes or as_json) and not _agreed(model, decided):
         output.say("Nothing was removed.")
         raise typer.Exit(_FAILED)
     done = carry_out(decided)
     if as_json:
         output.print_json(_json(decided, done))
     else:
-        _show(decided, done)
+        _show(model, decided, done, asked=not yes)
     if done.failed:
         raise typer.Exit(_FAILED)
 
 
-def _agreed(decided: Removal) -> bool:
-    files = len(decided.files) + len(decided.shared)
-    output.say(f"{printable(decided.name)}: {count(files)} files, {size(decided.freed)}.")
+def _begun(model: str, records: Records) -> Leftover | None:
+    """The unfinished download of a model, if it is not on this computer otherwise."""
+    address = on_the_hub(model)
+    if address is None:
+        return None
+    try:
+        resolve(model)
+    except SlipstreamError as error:
+        if error.code == "not_downloaded":
+            same = (one for one in leftovers(records) if one.repo.lower() == address.repo.lower())
+            return next(same, None)
+    return None
+
+
+def _give_up(begun: Leftover, records: Records, *, yes: bool, as_json: bool) -> None:
+    there = f"{begun.repo} is not finished: {size(begun.done)} of {size(begun.total)} are here."
+    if not yes:
+        output.say(there)
+        if not typer.confirm("Give it up, and delete what is here?", err=True):
+            raise typer.Exit(_FAILED)
+    give_up(begun, records)
+    if as_json:
+        output.print_json({"removed": [], "freed": begun.done, "kept": []})
+    else:
+        output.say(f"{begun.repo} was given up; {size(begun.done)} are free again.")
+
+
+def _folder_of(model: str) -> tuple[Path, ...]:
+    """Where to look for a file that may lie in no store."""
+    path = expanded(Path(model))
+    if not is_path(model) or not path.exists():
+        return ()
+    return (path if path.is_dir() else path.parent,)
+
+
+def _agreed(model: str, decided: Removal) -> bool:
+    files = several(len(decided.files) + len(decided.shared), "file")
+    output.say(f"{model}: {files}, {size(decided.freed)}.")
     _say_kept(decided)
     return typer.confirm("Remove it?", err=True)
 
@@ -61,9 +108,9 @@ def _json(decided: Removal, done: Removed) -> dict[str, object]:
     }
 
 
-def _show(decided: Removal, done: Removed) -> None:
-    output.say(f"{printable(decided.name)} was removed; {size(done.freed)} are free again.")
-    if not sys.stdin.isatty():
+def _show(model: str, decided: Removal, done: Removed, *, asked: bool) -> None:
+    output.say(f"{model} was removed; {size(done.freed)} are free again.")
+    if not asked:
         _say_kept(decided)
     for path, why in done.failed:
         output.say(f"Not removed: {printable(path)}. {why}", style="yellow")

@@ -5,8 +5,6 @@ from itertools import islice
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
@@ -18,17 +16,19 @@ from slipstream.planning.recommend import most_parameters
 from slipstream.words import SPECULATION, count, parameters
 
 _MOST = 1000
+_NUMBERS = ("Parameters", "Downloads")
+_HEADINGS = ("Repository", *_NUMBERS, "Drafters", "")
 
 
 def search_models(
-    text: Annotated[
-        str,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="TEXT",
             help="Words of a model's name, OWNER/ for somebody's models, or the name or address of"
             " a repository. Without it: what is popular now and fits this computer.",
         ),
-    ] = "",
+    ] = None,
     most: Annotated[
         int,
         typer.Option("--most", min=1, max=_MOST, metavar="N", help="Show this many at most."),
@@ -36,7 +36,7 @@ def search_models(
     as_json: AsJson = False,
 ) -> None:
     """Find models on the Hub."""
-    cancel = CancelToken()
+    cancel, text = CancelToken(), " ".join(words or ())
     with interrupt.cancels(cancel), output.progress("Asking the Hub ...") as update:
         largest = None if text.strip() else most_parameters(desk_for(Question()).computer)
         with connect() as connection:
@@ -69,22 +69,20 @@ def _show(found: Sequence[FoundModel]) -> None:
     if not found:
         output.say("Nothing was found.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Repository", "Parameters", "Downloads", "Drafters", ""):
-        numbers = heading in ("Parameters", "Downloads")
-        table.add_column(heading, justify="right" if numbers else "left", overflow="fold")
-    for one in found:
-        table.add_row(
-            output.plain(one.repo),
+    rows = [
+        (
+            one.repo,
             parameters(one.parameters) if one.parameters else "",
             count(one.downloads),
             ", ".join(SPECULATION[kind].name for kind in one.drafters),
             _remark(one),
         )
-    Console(highlight=False).print(table)
+        for one in found
+    ]
+    output.print_table(_HEADINGS, rows, _NUMBERS)
 
 
 def _remark(one: FoundModel) -> str:
     if one.only_drafters:
         return "drafters only"
-    return "needs access" if one.gated else ""
+    return "gated" if one.gated else ""

@@ -4,16 +4,9 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
+from rich.progress import BarColumn, Progress, TextColumn
 
-from slipstream.cancel import CancelToken
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.cli import output
 from slipstream.hub.connection import connect
 from slipstream.hub.downloads.limit import SpeedLimit
@@ -22,8 +15,8 @@ from slipstream.hub.downloads.progress import Progress as State
 from slipstream.hub.downloads.progress import Watch
 from slipstream.hub.downloads.queue import run
 from slipstream.hub.downloads.records import Records
-from slipstream.paths import downloads_folder, printable
-from slipstream.words import size
+from slipstream.paths import downloads_folder
+from slipstream.words import duration, several, size
 
 _EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -42,28 +35,32 @@ def transfer(order: Order, rate: float | None, cancel: CancelToken) -> Downloade
     """
     records = Records(downloads_folder())
     record = records.for_order(order)
-    with connect() as connection, _watched() as watch:
-        done = run(record, records, connection, cancel, watch, SpeedLimit(rate))
+    files = [file for item in order.items for file in item.files]
+    total = sum(file.bytes for file in files)
+    output.say(f"Downloading {several(len(files), 'file')}, {size(total)} ...")
+    try:
+        with connect() as connection, _watched(total) as watch:
+            done = run(record, records, connection, cancel, watch, SpeedLimit(rate))
+    except Cancelled:
+        output.say("Stopped. What arrived is kept: the same command goes on from there.")
+        raise
     records.remove(record.id)
     return done
 
 
 @contextlib.contextmanager
-def _watched() -> Iterator[Watch]:
+def _watched(total: int) -> Iterator[Watch]:
     """Shows how far it is: a bar on a terminal, else a line from time to time."""
     if not output.errors.is_terminal or output.errors.is_dumb_terminal:
         yield _in_lines()
         return
-    with Progress(
+    columns = (
+        BarColumn(bar_width=20),
+        TextColumn("{task.percentage:.0f} %"),
         TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=output.errors,
-        transient=True,
-    ) as bar:
-        task = bar.add_task("")
+    )
+    with Progress(*columns, console=output.errors, transient=True) as bar:
+        task = bar.add_task("", total=total)
 
         def watch(state: State) -> None:
             words = output.harmless(_doing(state))
@@ -80,20 +77,21 @@ def _in_lines() -> Watch:
         nonlocal told
         if time.monotonic() - told >= _EVERY:
             told = time.monotonic()
-            output.say(f"{size(state.done)} of {size(state.total)}: {_doing(state)}")
+            output.say(_doing(state))
 
     return watch
 
 
 def _doing(state: State) -> str:
-    """What is done at this moment, in a few words."""
+    """What is done at this moment, in a few words that fit beside a bar."""
+    far = f"{size(state.done)} of {size(state.total)}"
     current = state.current
-    if current is None:
-        return ""
-    name = printable(current.path.rpartition("/")[2])
-    if current.state == "checking":
-        return f"Checking {name}"
-    if current.state == "waiting":
-        seconds = f"{current.seconds:.0f} s, " if current.seconds else ""
-        return f"Waiting {seconds}{current.why}"
-    return name
+    if current is not None and current.state == "checking":
+        return f"{far}, checking"
+    if current is not None and current.state == "waiting":
+        seconds = f"{current.seconds:.0f} s: " if current.seconds else ""
+        return f"{far}, waiting {seconds}{current.why}"
+    if state.speed is None:
+        return far
+    left = state.seconds_left
+    return f"{far}, {size(round(state.speed))}/s" + (f", {duration(left)} left" if left else "")

@@ -10,6 +10,7 @@ import httpx2
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.hub.connection import Connection
 
+SIGN_IN = "set HF_TOKEN or run 'hf auth login'"
 _UNKNOWN_WAIT = 10.0
 _NO_END = 1_000_000
 
@@ -61,9 +62,9 @@ def refusal(response: httpx2.Response, what: str, connection: Connection) -> Sli
     """
     reason = response.headers.get("X-Error-Message", "")[:500]
     facts: dict[str, Fact] = {"what": what, "http_status": response.status_code}
-    if reason:
-        facts["reason"] = reason
     code = _code(response, reason, has_token=connection.token is not None)
+    if reason and code != "repo_not_found":  # anonymous, it speaks of a wrong password
+        facts["reason"] = reason
     if code == "gated":
         return _gated(what, connection, facts)
     if code == "rate_limited":
@@ -72,14 +73,14 @@ def refusal(response: httpx2.Response, what: str, connection: Connection) -> Sli
     sentence, action = {
         "repo_not_found": (
             f"{host} shows no {what}: it does not exist, or it is private.",
-            "Check the name, or sign in if it is private.",
+            f"Check the name; if it is private, {SIGN_IN}.",
         ),
         "revision_not_found": (f"{what} has no such version.", "Check the branch or the commit."),
         "file_not_found": (f"{what} has no such file.", "Look at its list of files again."),
         "repo_disabled": (f"{host} has taken {what} down.", "Choose another model."),
         "bad_token": (
             f"{host} does not accept your access token.",
-            "Sign in again with a new token, or remove the old one.",
+            f"Get a new one and {SIGN_IN}, or remove the old one.",
         ),
         "forbidden": (f"{host} does not let you use {what}.", "Use a token that may read it."),
         "rate_limited": (
@@ -123,7 +124,7 @@ def _gated(what: str, connection: Connection, facts: dict[str, Fact]) -> Slipstr
         action = f"Accept the conditions at {page}, or wait until its owners let you in."
     else:
         sentence = f"{what} is only for signed-in people who accepted its conditions."
-        action = f"Accept the conditions at {page}, then sign in with a token."
+        action = f"Accept the conditions at {page}, then {SIGN_IN}."
     return SlipstreamError("gated", sentence, facts={**facts, "page": page}, action=action)
 
 

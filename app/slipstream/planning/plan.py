@@ -11,7 +11,7 @@ from slipstream.planning.layouts import File, Launch, Layout, Layouts, Measure
 from slipstream.planning.model import model_of
 from slipstream.planning.need import Extras, Need, need_of
 from slipstream.planning.parts import Offload, Setup
-from slipstream.planning.placement import Placement, place
+from slipstream.planning.placement import Fit, Placement, place
 from slipstream.planning.quantizations import Quantization
 from slipstream.planning.recommend import Option, recommend
 from slipstream.planning.truth import Method
@@ -49,6 +49,7 @@ class Plan:
         estimated: parts of the memory that no engine laid out.
         recommended: the one to take.
         instead: the quantization that would be recommended if this one were not here already.
+        largest: nothing larger of its model fits.
     """
 
     quantization: Quantization
@@ -60,6 +61,7 @@ class Plan:
     estimated: tuple[str, ...]
     recommended: bool = False
     instead: str | None = None
+    largest: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,5 +198,6 @@ def _recommended(plans: Sequence[Plan]) -> list[Plan]:
         return by_size
     otherwise = recommend([replace(one, downloaded=False) for one in options])
     instead = None if otherwise in (None, best) else options[otherwise].label
-    by_size[best] = replace(by_size[best], recommended=True, instead=instead)
+    largest = all(option.fit is Fit.NONE for option in options[best + 1 :])
+    by_size[best] = replace(by_size[best], recommended=True, instead=instead, largest=largest)
     return by_size

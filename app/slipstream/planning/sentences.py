@@ -31,7 +31,9 @@ def _recommendation(plan: Plan) -> str:
     if loses_quality(label):
         return "The largest that fits."
     if not is_good(label):
-        return "The best of those that fit."
+        if plan.largest:
+            return "The best of those that fit."
+        return "More bits would gain hardly anything and cost speed."
     if plan.placement.fit is Fit.GPU:
         return (
             "The largest of up to 6 bits that the GPU holds as a whole; more gain hardly anything."

@@ -165,4 +165,4 @@ def _named_elsewhere(files: Sequence[Doomed]) -> Iterator[Kept]:
     names = Counter(one.found for one in files)
     for one in files:
         if names[one.found] < one.names:
-            yield one.path, "Its content has another name on this disk, and stays under that."
+            yield one.path, "Only this name goes: its content has another one on this disk."
