@@ -1,6 +1,5 @@
 """From a search to a chat and back: what the verbs do with a Hub that is real but for its place."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import COMMAND, Ended
-from gguf_files import DEMO_DFLASH, write_demo_without_head, write_dflash_without_sense
+from gguf_files import DEMO_DFLASH, DEMO_MTP, write_demo_without_head, write_dflash_without_sense
 from hub_server import TOKEN, HubFile, HubServer, Repo
 from hub_server.layouts import demo_hub, large
 from slipstream.engine.process import free_port
@@ -49,7 +48,7 @@ def hub(
 def test_from_a_search_to_a_chat_and_back(
     hub: HubServer, verb: Verb, environment: dict[str, str]
 ) -> None:
-    found = verb("search", "demo", "--json").document["models"]
+    found = verb("search", "slipstream", "demo", "--json").document["models"]
     assert QUANTS in {one["repo"] for one in found}
     assert {"repo", "downloads", "parameters", "drafters", "gated"} <= set(found[0])
 
@@ -148,8 +147,13 @@ def test_a_lower_quantization_drafts_for_a_higher_one(hub: HubServer, verb: Verb
 def test_a_drafter_that_does_not_fit_is_refused(hub: HubServer, verb: Verb) -> None:
     refused = verb("pull", SISTERS, "--drafter", f"hf://{SISTERS}/none.gguf", "--json")
     assert (refused.code, refused.error["code"]) == (1, "no_drafter")
-    refused = verb("pull", SISTERS, "--drafter", SISTER, "--no-drafter")
-    assert refused.code == 2
+    assert verb("pull", SISTERS, "--drafter", SISTER, "--no-drafter").code == 2
+    deep = "slipstream-demo/Slipstream-Demo-Deep-3M-GGUF"
+    for drafter in (str(DEMO_MTP), f"{SISTER}/Slipstream-Demo-3M-MTP-Q8_0.gguf"):
+        refused = verb("pull", deep, "--drafter", drafter, "--json")
+        assert (refused.code, refused.error["code"]) == (1, "drafter_unfit")
+        assert "layers" in refused.error["message"]
+    assert verb("models", "--json").document["models"] == []
 
 
 def test_a_drafter_that_is_never_right_is_named_and_not_used(
@@ -170,13 +174,19 @@ def test_a_drafter_that_is_never_right_is_named_and_not_used(
 
 def test_into_a_folder_of_the_user_s(hub: HubServer, verb: Verb, tmp_path: Path) -> None:
     pulled = verb("pull", ROOT_MTP, "--folder", "mine", "--json").document
-    assert Path(pulled["path"]) == tmp_path / "mine" / "Slipstream-Demo-3M-Q8_0.gguf"
+    file = tmp_path / "mine" / "Slipstream-Demo-3M-Q8_0.gguf"
+    assert Path(pulled["path"]) == file
+    assert pulled["model"] == str(file)
     assert verb("chat", "mine", "-p", "hello", "--json").document["spec"]["kind"] == "mtp"
+    (model,) = verb("models", "--json").document["models"]
+    assert (model["path"], model["source"]) == (str(file), "folder")
+    assert verb("remove", "mine", "--json").document["freed"] == 3_228_928 + 1_460_224
+    assert not file.exists()
 
 
-def test_an_interrupted_pull_goes_on(
-    hub: HubServer, verb: Verb, environment: dict[str, str], tmp_path: Path
-) -> None:
+@pytest.fixture
+def interrupted(hub: HubServer, verb: Verb, environment: dict[str, str], tmp_path: Path) -> Ended:
+    """A pull of a large model that Ctrl+C ended in the middle."""
     hub.repos[LARGE] = large(SIZE)
     arguments = [COMMAND, "pull", LARGE, "--no-drafter", "--limit", "30MB", "--json"]
     process = subprocess.Popen(
@@ -184,13 +194,38 @@ def test_an_interrupted_pull_goes_on(
     )
     assert hub.wait_for(lambda: _sent(hub) > SIZE // 3, 20)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert json.loads(out)["error"]["code"] == "cancelled"
-    assert verb("models", "--json").document["unfinished"]
+    out, err = process.communicate(timeout=20)
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+def test_an_interrupted_pull_goes_on(hub: HubServer, verb: Verb, interrupted: Ended) -> None:
+    assert (interrupted.code, interrupted.error["code"]) == (130, "cancelled")
+    assert "the same command goes on from there" in interrupted.err
+    (begun,) = verb("models", "--json").document["downloads"]
+    assert (begun["repo"], begun["total"], begun["running"]) == (LARGE, SIZE, False)
+    assert SIZE / 5 < begun["done"] < SIZE / 2
+    assert f"{LARGE} is not finished: " in verb("models").err
     assert verb("pull", LARGE, "--no-drafter", "--json").document["files"][0]["bytes"] == SIZE
     assert SIZE <= _sent(hub) < SIZE + (8 << 20)
-    assert verb("models", "--json").document["unfinished"] == []
+    document = verb("models", "--json").document
+    assert (document["unfinished"], document["downloads"]) == ([], [])
+
+
+def test_an_interrupted_pull_can_be_given_up(
+    verb: Verb, interrupted: Ended, environment: dict[str, str]
+) -> None:
+    assert verb("remove", LARGE, "--json").document["freed"] > SIZE / 5
+    document = verb("models", "--json").document
+    assert (document["unfinished"], document["downloads"]) == ([], [])
+    assert not list(Path(environment["HF_HOME"]).rglob("*.part"))
+
+
+def test_nothing_is_removed_where_nobody_can_be_asked(hub: HubServer, verb: Verb) -> None:
+    verb("pull", f"{ROOT_MTP}:Q8_0", "--json")
+    assert verb("remove", ROOT_MTP).code == 2
+    assert len(verb("models", "--json").document["models"]) == 1
+    assert verb("remove", ROOT_MTP, "--yes").code == 0
+    assert verb("models", "--json").document["models"] == []
 
 
 @pytest.mark.parametrize(
