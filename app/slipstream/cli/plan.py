@@ -127,7 +127,7 @@ def to_json(model: str, subject: Subject, answer: Advice) -> dict[str, object]:
     offer = subject.offer
     return {
         "model": model,
-        "revision": offer.repository.listing.revision if offer else None,
+        "revision": offer.listing.revision if offer else None,
         "context": max(one.setup.context for one in answer.plans),
         "machine": {
             "ram": asdict(answer.computer.memory),

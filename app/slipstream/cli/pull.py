@@ -23,7 +23,7 @@ from slipstream.hub.downloads.orders import Downloaded
 from slipstream.hub.downloads.settle import target_of
 from slipstream.hub.reference import on_the_hub
 from slipstream.paths import expanded, printable, real
-from slipstream.planning.offer import Offer
+from slipstream.planning.offer import Offer, Row
 from slipstream.planning.quantizations import Quantization
 from slipstream.weights.shards import read_model
 from slipstream.words import SPECULATION, size
@@ -36,8 +36,13 @@ class Chosen:
     """What is to be downloaded: a quantization of an offer, and what drafts for it."""
 
     offer: Offer
-    one: Quantization
+    row: Row
     drafter: Companion | None
+
+    @property
+    def repo(self) -> str:
+        """Its repository."""
+        return self.offer.listing.repo
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Answer:
         """What the command line calls it from now on."""
         if self.folder:
             return printable(self.target)
-        return f"{self.chosen.offer.repository.listing.repo}:{self.chosen.one.label}"
+        return f"{self.chosen.repo}:{self.chosen.row.quantization.label}"
 
 
 def pull(
@@ -113,7 +118,7 @@ def pull(
             chosen = _choose(address, question, cancel, update)
             if own:
                 _refuse_unfit(chosen, own)
-        order = chosen.offer.order(chosen.one, chosen.drafter, folder)
+        order = chosen.offer.order(chosen.row, chosen.drafter, folder)
         done = transfer(order, rate, cancel)
         target = target_of(done)
         if own:
@@ -170,26 +175,26 @@ def _choose(
     offer = subject.offer
     if offer is None:  # the Hub cannot be reached
         raise subject.problems[0]
-    drafter = offer.companions.chosen
-    if question.drafter:
-        drafter = offer.companions.drafters[0]
-        if not drafter.fits:
-            file = drafter.files.path if drafter.files else drafter.repo
-            raise _unfit(f"{drafter.repo}/{file}", drafter.reason)
-    one = offer.quantizations[0]
-    if len(offer.quantizations) > 1:
-        update(f"Choosing a quantization of {offer.repository.listing.repo} ...")
-        plans = advise(offer.quantizations, question, desk, cancel).plans
+    row = offer.rows[0]
+    if len(offer.rows) > 1:
+        update(f"Choosing a quantization of {offer.listing.repo} ...")
+        plans = advise(subject.quantizations, question, desk, cancel).plans
         recommended = [plan.quantization for plan in plans if plan.recommended]
         if len(recommended) != 1:
             raise _no_choice(offer, recommended)
-        one = recommended[0]
-    return Chosen(offer, one, drafter)
+        row = offer.row(recommended[0])
+    if not question.drafter:
+        return Chosen(offer, row, row.drafter)
+    drafter = row.drafters[0]
+    if not drafter.fits:
+        file = drafter.files.path if drafter.files else ""
+        raise _unfit(f"{drafter.repo}/{file}", drafter.reason)
+    return Chosen(offer, row, drafter)
 
 
 def _refuse_unfit(chosen: Chosen, own: Path) -> None:
     """Raises: SlipstreamError, if a file cannot draft for what was chosen."""
-    proof = prove(chosen.one.header, read_model(own))
+    proof = prove(chosen.row.quantization.header, read_model(own))
     if not proof.fits:
         raise _unfit(printable(own), proof.reason)
 
@@ -205,20 +210,20 @@ def _unfit(file: str, reason: str) -> SlipstreamError:
 
 def _no_choice(offer: Offer, recommended: Sequence[Quantization]) -> SlipstreamError:
     """Nothing fits, or the repository holds several models."""
-    repo = offer.repository.listing.repo
-    there = ", ".join(one.label for one in offer.quantizations[:_LISTED])
+    repo, there = offer.listing.repo, [row.quantization.label for row in offer.rows]
+    available = ", ".join(there[:_LISTED])
     if not recommended:
         return SlipstreamError(
             "nothing_fits",
             f"No quantization of {repo} fits into the memory that is free now.",
-            facts={"repository": repo, "available": there},
-            action=f"Name one to download it all the same: {repo}:{offer.quantizations[0].label}",
+            facts={"repository": repo, "available": available},
+            action=f"Name one to download it all the same: {repo}:{there[0]}",
         )
     names = ", ".join(f"{one.name} {one.label}" for one in recommended[:_LISTED])
     return SlipstreamError(
         "ambiguous_model",
         f"{repo} holds several models: {names}.",
-        facts={"repository": repo, "available": there},
+        facts={"repository": repo, "available": available},
         action="Name one of its files: owner/repo/file.gguf.",
     )
 
@@ -236,7 +241,7 @@ def _json(answer: Answer) -> dict[str, object]:
     done = answer.done
     return {
         "model": answer.ref,
-        "quant": answer.chosen.one.label,
+        "quant": answer.chosen.row.quantization.label,
         "path": printable(answer.target),
         "files": [
             {
@@ -286,7 +291,7 @@ def _show(answer: Answer) -> None:
     else:
         output.say(f"{answer.ref} was here already.")
     drafter = answer.chosen.drafter
-    if drafter and drafter.files and drafter.repo != answer.chosen.offer.repository.listing.repo:
+    if drafter and drafter.files and drafter.repo != answer.chosen.repo:
         output.say(f"Its drafter comes from {drafter.repo}.")
     said = _drafter_json(answer)
     if said is not None:

@@ -140,7 +140,7 @@ def look_up(
         except SlipstreamError:
             raise unreachable from None
         return Subject(found, (unreachable, *problems))
-    return Subject(offer.quantizations, offer.problems, offer)
+    return Subject([row.quantization for row in offer.rows], offer.problems, offer)
 
 
 def advise(

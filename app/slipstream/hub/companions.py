@@ -147,6 +147,15 @@ def find_companions(
     )
 
 
+def lower(repository: Repository, target: FileSet) -> tuple[Companion, ...]:
+    """The lower quantizations of a model that may draft for it; no header is needed for them."""
+    proof = Proof(True, True, "It is the same model, more coarsely quantized.")
+    return tuple(
+        _companion(Candidate(Source.SAME, repository.listing, files, DrafterKind.SELF), proof)
+        for files in lower_quantizations(repository, target)
+    )
+
+
 def companion_at(
     address: Address,
     repository: Repository,
@@ -246,7 +255,7 @@ class _Look:
             yield from self._inside()
         yield from self._looked_at(self._candidates(kinds), kinds)
         if DrafterKind.SELF in kinds:
-            yield from self._lower()
+            yield from lower(self._repository, self._target)
 
     def _inside(self) -> Iterator[Companion]:
         proof = prove_embedded(self._header)
@@ -254,12 +263,6 @@ class _Look:
             listing = self._repository.listing
             inside = Candidate(Source.INSIDE, listing, self._target, DrafterKind.MTP)
             yield _companion(inside, proof, self._header)
-
-    def _lower(self) -> Iterator[Companion]:
-        proof = Proof(True, True, "It is the same model, more coarsely quantized.")
-        for files in lower_quantizations(self._repository, self._target):
-            listing = self._repository.listing
-            yield _companion(Candidate(Source.SAME, listing, files, DrafterKind.SELF), proof)
 
     def _candidates(self, kinds: frozenset[DrafterKind]) -> Iterator[Candidate]:
         """What may draft for this model, by its names."""

@@ -51,12 +51,14 @@ class Launch:
         target: the model.
         drafter: the drafter's file, if it has one of its own.
         setup: how they would run.
+        read: the target's own header is known, so that an engine can be asked about it.
     """
 
     shape: str
     target: File
     drafter: File | None
     setup: Setup
+    read: bool = True
 
     def predicted(self, where: Offload) -> Breakdown:
         """What it takes by formula."""
@@ -135,7 +137,8 @@ class Layouts:
         drafter = launch.drafter.header if launch.drafter else None
         key = (launch.shape, drafter and drafter.path, launch.setup, on_devices)
         question = (launch.target.header.path, *key)
-        if key not in self._answers and question not in self._failed and not self._given_up:
+        askable = launch.read and question not in self._failed and not self._given_up
+        if key not in self._answers and askable:
             try:
                 said = self.measure(launch.target.header, launch.setup, drafter, where)
                 _refuse_without_devices(said, where)

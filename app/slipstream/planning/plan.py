@@ -92,17 +92,18 @@ def plan(
         there; Cancelled.
     """
     layouts = Layouts(measure)
-    models: dict[tuple[str, str], list[Plan]] = {}
+    # In the order they came in; those whose headers were read are asked about, for all the others.
+    models: dict[tuple[str, str], list[Plan]] = {one.model_key: [] for one in quantizations}
     unplanned: dict[tuple[str, str], SlipstreamError] = {}
-    for quantization in quantizations:
+    for quantization in sorted(quantizations, key=lambda one: not one.read):
         progress(quantization)
         try:
             planned = _plan(quantization, computer, wish, layouts)
         except SlipstreamError as problem:
             unplanned[quantization.model_key] = _named(problem, quantization.name)
         else:
-            models.setdefault(quantization.model_key, []).append(planned)
-    if unplanned and not models:
+            models[quantization.model_key].append(planned)
+    if unplanned and not any(models.values()):
         raise next(iter(unplanned.values()))
     return Plans(
         tuple(one for plans in models.values() for one in _recommended(plans)),
@@ -154,7 +155,8 @@ def _launch(quantization: Quantization, wish: Wish) -> Launch:
         kv_type=wish.kv_type,
         batch=wish.batch,
     )
-    return Launch(quantization.shape, target, _drafter_file(quantization, spec), setup)
+    drafter = _drafter_file(quantization, spec)
+    return Launch(quantization.shape, target, drafter, setup, quantization.read)
 
 
 def _drafter_file(quantization: Quantization, spec: SpecConfig) -> File | None:
