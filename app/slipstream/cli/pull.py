@@ -29,6 +29,10 @@ from slipstream.weights.shards import read_model
 from slipstream.words import SPECULATION, size
 
 _LISTED = 8
+_NOTHING_SEEN: dict[str, object] = {
+    **dict.fromkeys(("file", "drafted", "accepted")),
+    "drafts": False,
+}
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def _choose(
     Raises: Cancelled; SlipstreamError.
     """
     desk = desk_for(question)
-    subject = look_up(str(address), question, desk, cancel, output.waits(update))
+    subject = look_up(address, question, desk, cancel, output.waits(update))
     offer = subject.offer
     if offer is None:  # the Hub cannot be reached
         raise subject.problems[0]
@@ -263,21 +267,20 @@ def _drafter_json(answer: Answer) -> dict[str, object] | None:
     checked, drafter = answer.checked, answer.chosen.drafter
     if checked is None:
         return None
-    seen = checked if isinstance(checked, Checked) else None
-    verdict = seen.verdict if seen else None
-    fell = seen.fell if seen else None
-    problem = checked.message if isinstance(checked, SlipstreamError) else None
-    spec = fell.wanted if fell else seen.spec if seen else None
-    kind = spec.kind if spec else drafter.kind if drafter else None
-    file = spec.drafter if spec else None
+    repo = drafter.repo if drafter else None
+    if isinstance(checked, SlipstreamError):
+        kind = drafter.kind.value if drafter else None
+        return _NOTHING_SEEN | {"kind": kind, "repo": repo, "problem": checked.message}
+    tried = checked.fell.wanted if checked.fell else checked.spec
+    verdict = checked.verdict
     return {
-        "kind": kind.value if kind else None,
-        "file": printable(file) if file else None,
-        "repo": drafter.repo if drafter else None,
-        "drafts": seen is not None and seen.spec.kind is not None,
+        "kind": tried.kind.value if tried.kind else None,
+        "file": printable(tried.drafter) if tried.drafter else None,
+        "repo": repo,
+        "drafts": checked.spec.kind is not None,
         "drafted": verdict.drafted if verdict else None,
         "accepted": verdict.accepted if verdict else None,
-        "problem": fell.reason if fell else problem,
+        "problem": checked.fell.reason if checked.fell else None,
     }
 
 

@@ -49,12 +49,25 @@ def remove(
         output.say("Nothing was removed.")
         raise typer.Exit(_FAILED)
     done = carry_out(decided)
+    if done.failed:
+        raise _not_all(model, done)
     if as_json:
         output.print_json(_json(decided, done))
     else:
         _show(model, decided, done, asked=not yes)
-    if done.failed:
-        raise typer.Exit(_FAILED)
+
+
+def _not_all(model: str, done: Removed) -> SlipstreamError:
+    path, why = done.failed[0]
+    return SlipstreamError(
+        "not_all_removed",
+        f"{model} was not removed, or only in part: {printable(path.name)} stays. {why}",
+        facts={
+            "removed": ", ".join(printable(one) for one in done.removed) or None,
+            "failed": ", ".join(printable(one) for one, _ in done.failed),
+        },
+        action="Close what uses it, or ask for the right to delete it; then remove it again.",
+    )
 
 
 def _begun(model: str, records: Records) -> Leftover | None:
@@ -100,11 +113,10 @@ def _agreed(model: str, decided: Removal) -> bool:
 
 
 def _json(decided: Removal, done: Removed) -> dict[str, object]:
-    kept = (*decided.kept, *done.failed)
     return {
         "removed": [printable(path) for path in done.removed],
         "freed": done.freed,
-        "kept": [{"path": printable(path), "why": why} for path, why in kept],
+        "kept": [{"path": printable(path), "why": why} for path, why in decided.kept],
     }
 
 
@@ -112,8 +124,6 @@ def _show(model: str, decided: Removal, done: Removed, *, asked: bool) -> None:
     output.say(f"{model} was removed; {size(done.freed)} are free again.")
     if not asked:
         _say_kept(decided)
-    for path, why in done.failed:
-        output.say(f"Not removed: {printable(path)}. {why}", style="yellow")
 
 
 def _say_kept(decided: Removal) -> None:

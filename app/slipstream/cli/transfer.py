@@ -56,8 +56,8 @@ def _watched(total: int) -> Iterator[Watch]:
         return
     columns = (
         BarColumn(bar_width=20),
-        TextColumn("{task.percentage:.0f} %"),
-        TextColumn("{task.description}"),
+        TextColumn("{task.percentage:.0f} %", markup=False),
+        TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=output.errors, transient=True) as bar:
         task = bar.add_task("", total=total)

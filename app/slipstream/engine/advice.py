@@ -23,7 +23,13 @@ from slipstream.planning.parts import Setup
 from slipstream.planning.plan import Plan, Wish, plan
 from slipstream.planning.quantizations import Quantization, local_quantizations
 
-_UNREACHABLE = frozenset({"offline", "offline_mode", "timed_out", "server_error", "rate_limited"})
+_NOT_FROM_THERE = frozenset(
+    {
+        *("offline", "offline_mode", "timed_out", "untrusted", "server_error", "rate_limited"),
+        *("repo_not_found", "repo_disabled", "gated", "forbidden", "bad_token"),
+    }
+)
+"""The Hub does not tell; what of a repository is on this computer can be planned all the same."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ def desk_for(question: Question) -> Desk:
 
 
 def look_up(
-    text: str,
+    model: str | Address,
     question: Question,
     desk: Desk,
     cancel: CancelToken,
@@ -115,7 +121,7 @@ def look_up(
     computer counts.
 
     Args:
-        text: MODEL of the command line.
+        model: MODEL of the command line, or a repository.
         question: what will be asked about it.
         desk: where it may run.
         cancel: ends it at once.
@@ -123,9 +129,9 @@ def look_up(
 
     Raises: Cancelled; SlipstreamError: what ``resolve_all``, ``connect`` and ``read_offer`` raise.
     """
-    address = on_the_hub(text)
+    address = model if isinstance(model, Address) else on_the_hub(model)
     if address is None:
-        return Subject(*local_quantizations(resolve_all(text, cancel), cancel))
+        return Subject(*local_quantizations(resolve_all(str(model), cancel), cancel))
     kinds = _kinds(question.spec, desk)
     try:
         with connect() as connection:
@@ -133,10 +139,10 @@ def look_up(
                 address, connection, desk.computer, kinds, cancel, waiting, question.drafter
             )
     except SlipstreamError as unreachable:
-        if unreachable.code not in _UNREACHABLE:
+        if unreachable.code not in _NOT_FROM_THERE:
             raise
         try:
-            found, problems = local_quantizations(resolve_all(text, cancel), cancel)
+            found, problems = local_quantizations(resolve_all(str(model), cancel), cancel)
         except SlipstreamError:
             raise unreachable from None
         return Subject(found, (unreachable, *problems))

@@ -37,7 +37,7 @@ def check_pair(
     choose_engine: Callable[[], Choice] = chosen,
     told: Callable[[LoadEvent], None] = lambda _: None,
 ) -> Checked:
-    """Start a model with the drafter that "auto" takes for it, and end it again.
+    """Start a model with the best drafter there is for it, whatever that showed before.
 
     Args:
         model: the first of its files.
@@ -50,7 +50,9 @@ def check_pair(
     session = Session(choose_engine)
     falls: list[FellBack] = []
     try:
-        for event in session.load(LoadRequest(model, "auto", context=_CONTEXT), cancel):
+        for event in session.load(
+            LoadRequest(model, "auto", context=_CONTEXT, afresh=True), cancel
+        ):
             if isinstance(event, FellBack):
                 falls.append(event)
             told(event)

@@ -16,12 +16,14 @@ class LoadRequest:
         draft_tokens: most draft tokens per step; None takes the kind's default.
         context: tokens; None takes the number in the settings, or the model's own limit if that is
             lower.
+        afresh: what drafters showed before does not count.
     """
 
     model: Path
     spec: SpecChoice = "auto"
     draft_tokens: int | None = None
     context: int | None = None
+    afresh: bool = False
 
 
 @dataclass(frozen=True)

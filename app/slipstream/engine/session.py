@@ -54,12 +54,14 @@ class _Setting:
         target: the model's header.
         computer: where they run.
         strict: a drafter that is hardly ever right is not run; a person who asks for it gets it.
+        afresh: every drafter is tried as if for the first time.
     """
 
     engine: EngineSpec
     target: Header
     computer: Computer
     strict: bool
+    afresh: bool
 
 
 class Session:
@@ -99,9 +101,8 @@ class Session:
         found = find_drafters(header, cancel)
         choice = self._choose_engine()
         engine = choice.engine
-        spec = choose(
-            found, request.spec, engine.spec_types, request.draft_tokens, engine=engine.build
-        )
+        build = None if request.afresh else engine.build
+        spec = choose(found, request.spec, engine.spec_types, request.draft_tokens, engine=build)
         if request.spec == "auto" and spec.kind is None:
             yield from (one for one in found.unfit if one.missed)
             yield from passed_over(found, engine.build)
@@ -119,7 +120,8 @@ class Session:
             self.stop()
             devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
         computer = Computer(memory, devices)
-        setting = _Setting(engine, header, computer, strict=request.spec == "auto")
+        strict = request.spec == "auto"
+        setting = _Setting(engine, header, computer, strict, request.afresh)
         try:
             running, fallback = yield from self._climb_down(
                 setting, replace(config, spec=spec), cancel
@@ -216,17 +218,17 @@ class Session:
         yield from process.start(cancel)
         client = EngineClient(process.address, process.key, alive=process.last_sign_of_life)
         if config.spec.kind not in {None, DrafterKind.NGRAM}:
-            self._see_it_draft(process, client, cancel, strict=setting.strict)
+            self._see_it_draft(process, client, cancel, setting)
         self._client, self._counters = client, client.metrics(cancel)
         cancel.raise_if_cancelled()
 
     def _see_it_draft(
-        self, process: EngineProcess, client: EngineClient, cancel: CancelToken, *, strict: bool
+        self, process: EngineProcess, client: EngineClient, cancel: CancelToken, setting: _Setting
     ) -> None:
         """Raises: SlipstreamError ``drafter_idle``, where ``strict`` also ``drafter_rejected``, or
         what ended the engine."""
         engine, config = process.engine, process.config
-        first_time = not trial.tried_before(engine, config)
+        first_time = setting.afresh or not trial.proved_itself(engine, config)
         try:
             seen = trial.try_out(client, cancel, first_time=first_time)
         except SlipstreamError as error:
@@ -235,7 +237,7 @@ class Session:
             raise trial.idle()
         if first_time:
             trial.keep(engine, config, seen)
-        if seen.hopeless and strict:
+        if seen.hopeless and setting.strict:
             raise trial.hopeless(seen)
 
     def _explained(self, process: EngineProcess, error: SlipstreamError) -> SlipstreamError:

@@ -51,7 +51,7 @@ def try_out(client: EngineClient, cancel: CancelToken, *, first_time: bool) -> T
     Args:
         client: of the engine.
         cancel: ends it at once.
-        first_time: this pair has not been tried on this engine: 64 tokens instead of 6.
+        first_time: this pair has not proved itself on this engine: 64 tokens instead of 6.
 
     Raises: Cancelled; SlipstreamError, as ``EngineClient.complete``.
     """
@@ -66,11 +66,13 @@ def try_out(client: EngineClient, cancel: CancelToken, *, first_time: bool) -> T
     return Trial(drafted, accepted)
 
 
-def tried_before(engine: EngineSpec, config: LaunchConfig) -> bool:
-    """Whether this very pair was tried on this very build."""
+def proved_itself(engine: EngineSpec, config: LaunchConfig) -> bool:
+    """Whether this very pair was tried on this very build, and drafted."""
     spec = config.spec
-    known = spec.kind and verdict_on(config.model, spec.drafter, spec.kind, engine.build)
-    return known is not None
+    if spec.kind is None:
+        return False
+    known = verdict_on(config.model, spec.drafter, spec.kind, engine.build)
+    return known is not None and known.ok
 
 
 def keep(engine: EngineSpec, config: LaunchConfig, trial: Trial) -> None:
