@@ -39,7 +39,7 @@ def main() -> None:
     wanted.add_argument("--passes", type=int, default=3)
     arguments = wanted.parse_args()
     size = arguments.bytes
-    with tempfile.TemporaryDirectory() as folder, _hub_in_its_own_process(size) as (endpoint, sent):
+    with tempfile.TemporaryDirectory() as folder, hub_in_its_own_process(size) as (endpoint, sent):
         os.environ["HF_ENDPOINT"] = endpoint
         home = Path(folder)
         for _ in range(arguments.passes):
@@ -110,7 +110,7 @@ def _download(watch: Watch) -> float:
 
 
 @contextmanager
-def _hub_in_its_own_process(size: int) -> Iterator[tuple[str, "Synchronized[int]"]]:
+def hub_in_its_own_process(size: int) -> Iterator[tuple[str, "Synchronized[int]"]]:
     endpoint: multiprocessing.Queue[str] = multiprocessing.Queue()
     sent = multiprocessing.Value("q", 0)
     server = multiprocessing.Process(target=_serve, args=(size, endpoint, sent), daemon=True)

@@ -92,6 +92,19 @@ def test_a_kind_that_is_not_there_is_an_error_with_a_way_out() -> None:
     assert error.code == "no_drafter"
     assert "EAGLE-3" in error.message
     assert error.facts == {"kind": "eagle3", "available": "MTP, N-gram"}
+    assert error.message == "No drafter of this kind was found for this model: EAGLE-3."
+    assert error.action == "Choose MTP, or add a drafter of this kind."
+
+
+def test_where_nothing_was_made_for_the_model_no_other_kind_is_recommended() -> None:
+    with pytest.raises(SlipstreamError) as caught:
+        choose([NGRAM], DrafterKind.DFLASH, ALL)
+    told = f"{caught.value.message} {caught.value.action}"
+    assert "computer" not in told
+    assert "beside" not in told
+    assert caught.value.action == (
+        "Run it without a drafter, or add one that was made for this model."
+    )
 
 
 def test_a_file_that_looks_like_the_drafter_is_named_with_what_is_wrong() -> None:

@@ -121,7 +121,7 @@ BY_NAME = {
         mtp-Model-Q8_0.gguf mtp-gemma-4-26B-A4B-it.gguf MTP/Model.gguf MTP-Model-Q8_0.gguf
         MTP/gemma-4-E4B-it-Q8_0-MTP.gguf MTP/gemma-4-12B-it-MTP-F16.gguf mtp/Model-Q4_0.gguf
         MTP/Q8_0/Model-00001-of-00002.gguf MTP-Q8_0/Model.gguf nextn-Model-Q8_0.gguf mtp.GGUF
-        MTP/DFlash-Model-Q8_0.gguf MTP.gguf""",
+        MTP/DFlash-Model-Q8_0.gguf MTP.gguf mtp/Q4/Model.gguf MTP/8-bit/Model.gguf""",
     FileRole.GEMMA4_ASSISTANT: """
         gemma-4-12B-it-assistant-BF16.gguf gemma-4-12B-it-assistant.Q8_0.gguf
         gemma-4-26b-A4B-it-assistant-Q4_0-q4emb.gguf gemma-4-26B-A4B-it-qat-assistant-q4_0.gguf
@@ -129,17 +129,19 @@ BY_NAME = {
     FileRole.DFLASH: """
         dflash-Model-27B-BF16.gguf Model-27B-DFlash-BF16.gguf dflash-kquant.gguf
         dflash-draft-3.6-q8_0.gguf dflash/Model-Q8_0.gguf Model-Q2_K-Q8_0-dflash.gguf
-        DFlash-Model-27B-Uncensored.Q4_K_M.gguf""",
+        DFlash-Model-27B-Uncensored.Q4_K_M.gguf Model-27B-drafter-Q8_0.gguf drafter.gguf""",
     FileRole.DFLASH2: "Qwen3.8-27B-DFlash2-Q4_K_M.gguf dflash2-Model-Q8_0.gguf",
     FileRole.DSPARK: """
         dspark/a.gguf dspark/dspark-Model-BF16.gguf dspark-Model-MXFP4.gguf
         Kimi-K3-DSpark-Q8_0.gguf DeepSeek-V4-Flash-0731-DSpark.gguf""",
     FileRole.EAGLE3: """
         Model-eagle3.gguf eagle3.gguf eagle3-gpt-oss-120b-Q8_0.gguf EAGLE3-LLaMA3.1-8B-BF16.gguf
-        gemma-4-31B-EAGLE-3-Q8_0.gguf""",
+        gemma-4-31B-EAGLE-3-Q8_0.gguf speculator-Model-Q8_0.gguf Model-8B-speculator.gguf
+        speculators/Model-Q8_0.gguf""",
     FileRole.PROJECTOR: """
         mmproj-F16.gguf mmproj-Model-Q8_0.gguf mmproj-model-f16.gguf Model-mmproj.gguf
         Model.mmproj-f16.gguf Model-BF16-mmproj.gguf mmproj.gguf MTP/mmproj-F16.gguf
+        mm-proj-Model-F16.gguf Model-vision-projector.gguf vision_projector.gguf
         DFlash-Model-27B.mmproj-f16.gguf mmproj/Model-F16.gguf Model-MMPROJ-F16.GGUF""",
     FileRole.IMATRIX: """
         imatrix_unsloth.gguf Model-imatrix.gguf Model.imatrix.gguf imatrix.gguf
@@ -171,6 +173,8 @@ def test_folders_further_up_say_nothing_about_files_on_this_computer() -> None:
         ("MTP/Model-MTP-Q8_0.gguf", Doubt.NONE),
         ("Model-DFlash-Q8_0.gguf", Doubt.NONE),
         ("DFlash-Model-Q4_K_M.gguf", Doubt.ALONE),
+        ("Model-drafter-Q4_K_M.gguf", Doubt.ALONE),
+        ("speculator-Model-Q4_K_M.gguf", Doubt.ALONE),
         ("Model-MTP-Q4_K_M.gguf", Doubt.BESIDE),
         ("Model-Q4_K_M.gguf", Doubt.NONE),
     ],

@@ -13,6 +13,7 @@ from slipstream.drafters.lineage import (
     also_made_for,
     made_for,
     name_of,
+    other_name,
     own_name,
     place_of,
 )
@@ -128,6 +129,12 @@ def test_the_listings_hold_many_pairs() -> None:
         ("Huihui-Qwen3.8-27B-abliterated-Q8_0.gguf", "dflash-Qwen3.8-27B-Q8_0.gguf"),
         ("Qwen3.6-27B-Omnimerge-v4-F16.gguf", "dflash-Qwen3.6-27B-BF16.gguf"),
         ("Qwen3.6-35B-A3B-Q8_0.gguf", "dflash-Qwen3.6-27B-BF16.gguf"),
+        ("Qwen3.8-27B-Assistant-Q8_0.gguf", "dflash-Qwen3.8-27B-Q8_0.gguf"),
+        ("Qwen3.8-27B-Q8_0.gguf", "dflash-Qwen3.8-27B-Assistant-Q8_0.gguf"),
+        ("Llama-3-8B-Draft-Q8_0.gguf", "eagle3-Llama-3-8B-Q8_0.gguf"),
+        ("Foo-Nvidia-8B-Q8_0.gguf", "mtp-Foo-8B-Q8_0.gguf"),
+        ("GLM-5-4-9B-Q8_0.gguf", "mtp-GLM-4-5-9B-Q8_0.gguf"),
+        ("Command-R+-Q8_0.gguf", "mtp-Command-R-Q8_0.gguf"),
     ],
 )
 def test_a_word_more_or_another_version_is_another_model(target: str, drafter: str) -> None:
@@ -142,6 +149,10 @@ def test_a_word_more_or_another_version_is_another_model(target: str, drafter: s
         ("gemma-4-31B_q4_0-it.gguf", "mtp-gemma-4-31B-it-Q4_0.gguf"),
         ("Qwen_Qwen3.6-27B-Q6_K_L.gguf", "dflash-Qwen3.6-27B-Q8_0.gguf"),
         ("zai-org_GLM-4.6V-Q8_0.gguf", "glm4.6v-eagle3-Q8_0.gguf"),
+        ("GLM-4-5-9B-Q8_0.gguf", "mtp-zai-org_GLM-4-5-9B-Q8_0.gguf"),
+        ("Command-R+-Q8_0.gguf", "mtp-command-r-plus-Q8_0.gguf"),
+        ("Qwen3.8-27B-Assistant-Q8_0.gguf", "mtp-Qwen3.8-27B-Assistant.gguf"),
+        ("Llama-3-8B-Q8_0.gguf", "Llama-3-8B-draft-Q8_0.gguf"),
         ("DeepSeek-V4-Flash-0731-MXFP4_MOE-BF16.gguf", "DeepSeek-V4-Flash-0731-DSpark.gguf"),
     ],
 )
@@ -178,6 +189,33 @@ def test_what_a_drafter_was_made_for_may_be_told_by_its_base() -> None:
     assert same(target, made_for(file("dflash.gguf"), carded))
     of_a_drafter = Place("somebody/drafters", bases=("z-lab/Qwen3.8-27B-DFlash2",))
     assert made_for(file("dflash.gguf"), of_a_drafter) is None
+
+
+def test_a_drafter_made_for_several_models_without_a_name_of_its_own_says_none() -> None:
+    several = Place("somebody/drafters", bases=("Qwen/Qwen3.6-27B", "Qwen/Qwen3.8-27B"))
+    assert made_for(file("dflash.gguf"), several) is None
+    named = made_for(file("dflash-Qwen3.8-27B.gguf"), several)
+    assert same(named, own_name(file("Qwen3.8-27B-Q8_0.gguf")))
+    twice = Place("somebody/drafters", bases=("Qwen/Qwen3.8-27B", "me/Qwen3.8-27B-FP8"))
+    assert same(named, made_for(file("dflash.gguf"), twice))
+
+
+def test_a_repository_may_name_another_model_than_its_file() -> None:
+    tune = Place("Fine/MyTune-GGUF")
+    other = other_name(file("Base-8B-Q8_0.gguf"), tune)
+    assert other is not None
+    assert other.text == "Fine/MyTune-GGUF"
+    assert other_name(file("Base-8B-Q8_0.gguf"), Place("org/Base-8B-MTP-GGUF")) is None
+    assert other_name(file("Base-8B-Q8_0.gguf"), Place("org/Base-GGUF")) is None
+    assert other_name(file("Base-8B-Q8_0.gguf"), Place("org/Base-8B-Tune-GGUF")) is None
+
+
+def test_few_of_the_listed_targets_have_another_name_than_their_repository() -> None:
+    others = {repo for repo, path in listed("targets") if other_name(file(path), Place(repo))}
+    assert others == {
+        "Thireus/DeepSeek-R1-0528-THIREUS-BF16-SPECIAL_SPLIT",
+        "synthetic/llamacpp-vendors",
+    }
 
 
 def test_a_drafter_may_have_been_made_for_several_models() -> None:

@@ -240,3 +240,17 @@ def test_a_drafter_for_the_version_trained_for_low_precision_is_proven_and_told(
     assert proof.proven
     assert "(QAT)" in proof.reason
     assert "(QAT)" not in pair.proof(write_dflash).reason
+
+
+def test_a_fine_tune_s_file_with_the_name_of_its_base_is_only_plausible(pair: Pair) -> None:
+    target = read_header(pair.target)
+    drafter = read_header(write_dflash(pair.folder / "dflash-Test-Model.gguf"))
+
+    def proof(target_repo: str, drafter_repo: str) -> Proof:
+        return prove(
+            target, drafter, target_place=Place(target_repo), drafter_place=Place(drafter_repo)
+        )
+
+    assert proof("org/Test-Model-GGUF", "z/Test-Model-DFlash-GGUF").proven
+    assert "Fine/MyTune-GGUF" in doubt(proof("Fine/MyTune-GGUF", "z/Test-Model-DFlash-GGUF"))
+    assert proof("Fine/MyTune-GGUF", "Fine/MyTune-GGUF").proven

@@ -68,6 +68,22 @@ def test_a_page_names_a_version_a_folder_or_a_file(page: str, expected: Address)
     assert parse(f"{HERE}/{REPO}{page}", HERE) == expected
 
 
+@pytest.mark.parametrize("branch", ["feature/x", "feature%2Fx"])
+def test_a_branch_may_have_slashes(branch: str) -> None:
+    assert parse(f"{REPO}@{branch}") == Address(REPO, revision="feature/x")
+    assert parse(f"{REPO}@{branch}:Q8_0") == Address(REPO, "Q8_0", "feature/x")
+
+
+@pytest.mark.parametrize("text", ["a/b@c/d.gguf", "a/b@c/../d", "a/b@c//d", "a/b@c/d@e", "a/b@/c"])
+def test_not_every_path_is_a_branch(text: str) -> None:
+    assert parse(text) is None
+
+
+def test_where_a_path_may_follow_a_branch_ends_at_the_first_slash() -> None:
+    assert parse(f"{HUB}/tree/feature/x") == Address(REPO, revision="feature")
+    assert parse(f"{HUB}/tree/feature%2Fx") == Address(REPO, revision="feature/x")
+
+
 def test_hf_uris_name_a_version_and_a_file() -> None:
     assert parse(f"hf://{REPO}@v1/a/b.gguf") == Address(REPO, None, "v1", "a/b.gguf")
     assert parse(f"hf://models/{REPO}@refs/pr/7/b.gguf") == Address(

@@ -20,6 +20,7 @@ from gguf_files import (
 )
 from local_stores import MAIN, OLD, in_cache, in_ollama, own_stores, settle, share, tree
 from slipstream.cancel import Cancelled, CancelToken
+from slipstream.drafters.attached import choose_drafter
 from slipstream.drafters.identify import FileRole
 from slipstream.hub.library.disk import disk
 from slipstream.hub.library.duplicates import duplicates
@@ -111,11 +112,37 @@ def test_in_a_folder_of_many_models_a_drafter_belongs_to_its_own(
     assert found[folder / "Wide-4B-Q8_0.gguf"] == []
 
 
+def test_a_companion_that_names_a_model_that_is_not_there_is_loose(
+    stores: Stores, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    write_target(folder / "Lemon3.6-27B-Q8_0.gguf", name="Lemon3.6 27B")
+    write_dflash(folder / "dflash-Lemon3.8-27B.gguf", name="Lemon3.8 27B")
+    write_projector(folder / "mmproj-SomethingElse.gguf")
+    found = library(folder)
+    assert [model.companions for model in found.models] == [()]
+    assert [one.path.name for one in found.loose] == [
+        "dflash-Lemon3.8-27B.gguf", "mmproj-SomethingElse.gguf",
+    ]  # fmt: skip
+
+
+def test_a_model_may_draft_for_another_and_stays_one(stores: Stores, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    large = write_target(folder / "Lemon-4B-Q8_0.gguf", name="Lemon 4B", padding=9)
+    small = write_target(folder / "small" / "Lemon-4B-Q4_0.gguf", name="Lemon 4B")
+    choose_drafter(large, small)
+    found = {model.path: model for model in library(folder).models}
+    assert [one.path for one in found[large].drafters] == [small]
+    assert found[small].drafters == ()
+    choose_drafter(small, small)
+    assert {model.path for model in library(folder).models} == {large, small}
+
+
 def test_a_projector_belongs_to_models_of_its_width(stores: Stores, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     write_target(folder / "small.gguf", width=64)
     write_target(folder / "large.gguf", width=2048)
-    shutil.copy(write_projector(tmp_path / "p.gguf"), folder / "mmproj-any.gguf")
+    shutil.copy(write_projector(tmp_path / "p.gguf"), folder / "mmproj-F16.gguf")
     assert [len(model.projectors) for model in library(folder).models] == [1, 1]
 
 

@@ -18,6 +18,7 @@ from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.cache import hub_cache
 from slipstream.hub.reference import resolve, resolve_all
+from slipstream.hub.renamed import remember
 from slipstream.weights.shards import read_model
 
 
@@ -131,6 +132,23 @@ def test_a_repository_in_the_cache(cache: Path) -> None:
     assert resolve("owner/Test-GGUF:q4_k_m") == target
 
 
+@pytest.mark.parametrize("mirror", [" https://hub.example/ ", "https://hub.example"])
+def test_an_address_on_a_mirror_is_one_of_the_hub(
+    cache: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = write_target(snapshot(cache) / "Test-Q8_0.gguf")
+    monkeypatch.setenv("HF_ENDPOINT", mirror)
+    assert resolve("https://hub.example/owner/Test-GGUF") == target
+
+
+def test_an_address_of_a_mirror_that_is_none_does_not_matter(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = write_target(snapshot(cache) / "Test-Q8_0.gguf")
+    monkeypatch.setenv("HF_ENDPOINT", "https://[half")
+    assert resolve("owner/Test-GGUF") == target
+
+
 def test_a_quantization_chooses_among_several(cache: Path) -> None:
     write_target(snapshot(cache) / "Test-Q4_K_M.gguf")
     large = write_target(snapshot(cache) / "Q8_0" / "Test-Q8_0-00001-of-00001.gguf")
@@ -148,6 +166,19 @@ def test_the_main_revision_comes_first_and_older_ones_serve_too(cache: Path) -> 
     new = write_target(snapshot(cache, "new") / "Test-Q4_K_M.gguf")
     assert resolve("owner/Test-GGUF:Q4_K_M") == new
     assert resolve("owner/Test-GGUF:Q8_0") == old
+
+
+def test_a_repository_that_was_renamed_is_found_by_its_old_name(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    target = write_target(snapshot(cache) / "Test-Q8_0.gguf")
+    assert error_of("old/Name:Q8_0").code == "not_downloaded"
+    remember("old/Name", "owner/Test-GGUF")
+    assert resolve("old/Name:Q8_0") == target
+    assert resolve_all("old/Name", CancelToken()) == (target,)
+    earlier = write_target(cache / "models--old--Name" / "snapshots" / "a" / "Test-Q8_0.gguf")
+    assert resolve("old/Name:Q8_0") == earlier
 
 
 @pytest.mark.parametrize("text", ["owner/Test-GGUF", "owner/Test-GGUF:Q8_0"])

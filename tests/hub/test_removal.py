@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from gguf_files import write_dflash, write_mtp, write_projector, write_target
 from local_stores import MAIN, OLD, in_cache, in_ollama, own_stores, share, tree
 from slipstream.cancel import CancelToken
+from slipstream.drafters.attached import Fetched, attach, choose_drafter
+from slipstream.drafters.lineage import Place
 from slipstream.errors import SlipstreamError
+from slipstream.hub.library.lookup import named
 from slipstream.hub.library.models import Library
 from slipstream.hub.library.removal import Removal, removal
 from slipstream.hub.library.removing import Removed, remove
@@ -517,3 +520,82 @@ def test_what_may_not_be_deleted_is_told_and_its_content_stays(cache: Path) -> N
     assert (done.removed, done.freed) == ((), 0)
     assert [path.name for path, _ in done.failed] == ["Test-Q4_K_M.gguf"]
     assert nothing_leads_nowhere(cache)
+
+
+def test_a_model_that_drafts_for_another_is_never_deleted_with_it(
+    stores: Stores, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    large = write_target(folder / "large" / "Lemon-4B-Q8_0.gguf", name="Lemon 4B", padding=9)
+    small = write_target(folder / "small" / "Lemon-1B-Q8_0.gguf", name="Lemon 1B")
+    choose_drafter(large, small)
+    attach(large, Fetched(small, Place("owner/Lemon-1B-GGUF")))
+    decided = decide(large.name, folder)
+    assert kept(decided) == {small.name: "It is a model of its own."}
+    remove(decided)
+    assert left_in(folder) == {"small/Lemon-1B-Q8_0.gguf"}
+
+
+def test_a_drafter_that_was_only_chosen_stays(stores: Stores, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    model = write_target(folder / "a" / "Lemon-4B-Q8_0.gguf", name="Lemon 4B")
+    mine = write_dflash(folder / "mine" / "dflash-Lemon-4B.gguf", name="Lemon 4B")
+    choose_drafter(model, mine)
+    decided = decide(model.name, folder)
+    assert kept(decided) == {mine.name: "It did not come with this model."}
+    remove(decided)
+    assert left_in(folder) == {"mine/dflash-Lemon-4B.gguf"}
+    assert [one.path for one in library(folder).loose] == [mine]
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_drafter_that_was_fetched_for_a_model_goes_with_it(
+    stores: Stores, tmp_path: Path, chosen: bool
+) -> None:
+    folder = tmp_path / "models"
+    model = write_target(folder / "a" / "Lemon-4B-Q8_0.gguf", name="Lemon 4B")
+    fetched = write_dflash(folder / "b" / "dflash-Lemon-4B.gguf", name="Lemon 4B")
+    attach(model, Fetched(fetched, Place("owner/Lemon-4B-DFlash-GGUF")))
+    if chosen:
+        choose_drafter(model, fetched)
+    remove(decide(model.name, folder))
+    assert left_in(folder) == set()
+
+
+def test_nothing_goes_for_its_shape_or_the_name_of_another_model(
+    stores: Stores, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    write_target(folder / "Lemon3.6-27B-Q8_0.gguf", name="Lemon3.6 27B")
+    write_dflash(folder / "dflash-Lemon3.8-27B.gguf", name="Lemon3.8 27B")
+    write_dflash(folder / "dflash-kquant.gguf", name="")
+    write_projector(folder / "mmproj-F16.gguf")
+    decided = decide("Lemon3.6-27B-Q8_0.gguf", folder)
+    assert kept(decided) == {
+        "dflash-kquant.gguf": "It did not come with this model.",
+        "mmproj-F16.gguf": "It did not come with this model.",
+    }
+    remove(decided)
+    assert left_in(folder) == {
+        "dflash-Lemon3.8-27B.gguf", "dflash-kquant.gguf", "mmproj-F16.gguf",
+    }  # fmt: skip
+
+
+def test_a_drafter_without_a_model_goes_by_its_path(stores: Stores, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    loose = write_dflash(folder / "dflash-Lemon3.8-27B.gguf", name="Lemon3.8 27B")
+    write_target(folder / "Lemon3.6-27B-Q8_0.gguf", name="Lemon3.6 27B")
+    found = library(folder)
+    decided = removal(named(found, str(loose)), found)
+    assert decided.freed == loose.stat().st_size
+    assert remove(decided).removed == (loose,)
+    assert left_in(folder) == {"Lemon3.6-27B-Q8_0.gguf"}
+
+
+@links
+def test_a_drafter_alone_in_its_repository_goes_by_its_path(stores: Stores, tmp_path: Path) -> None:
+    cache, _ = stores
+    entry = in_cache(cache, "owner/Lemon-DFlash", write_dflash(tmp_path / "dflash-Lemon.gguf"))
+    found = library()
+    remove(removal(named(found, str(entry)), found))
+    assert list(cache.iterdir()) == []

@@ -106,8 +106,10 @@ def _folder_of(model: str) -> tuple[Path, ...]:
 
 
 def _agreed(model: str, decided: Removal) -> bool:
-    files = several(len(decided.files) + len(decided.shared), "file")
-    output.say(f"{model}: {files}, {size(decided.freed)}.")
+    going = (*decided.files, *decided.shared)
+    output.say(f"{model}: {several(len(going), 'file')}, {size(decided.freed)}.")
+    for one in going:
+        output.say(f"  {printable(one.path)}")
     _say_kept(decided)
     return typer.confirm("Remove it?", err=True)
 

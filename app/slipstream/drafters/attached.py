@@ -9,7 +9,7 @@ from typing import Literal
 
 from slipstream import paths
 from slipstream.drafters.entries import Entries, change_entries, read_entries
-from slipstream.drafters.lineage import Place
+from slipstream.drafters.lineage import CACHE_FOLDERS, Place, cached_repository
 
 Choice = Path | Literal["automatic", "none"]
 """A drafter's file, whatever drafts best, or no drafter at all."""
@@ -17,7 +17,7 @@ Choice = Path | Literal["automatic", "none"]
 MOST = 1000
 """Models that are remembered, those changed last."""
 _IN_CACHE = re.compile(
-    r"(?P<home>.*[\\/]models--(?P<repo>[^\\/]+)[\\/]snapshots)[\\/](?P<commit>[^\\/]+)[\\/](?P<file>.+)"
+    rf"(?P<home>.*[\\/](?P<repo>{CACHE_FOLDERS}[^\\/]+)[\\/]snapshots)[\\/](?P<commit>[^\\/]+)[\\/](?P<file>.+)"
 )
 _CHOICE, _FETCHED = "choice", "fetched"
 _FILE, _REPOSITORY, _BASES = "file", "repository", "bases"
@@ -92,7 +92,7 @@ def identity(path: Path) -> str:
     match = _IN_CACHE.fullmatch(str(path))
     if not match:
         return str(paths.real(path))
-    return f"{match['repo'].replace('--', '/', 1)}:{match['file'].replace(chr(92), '/')}"
+    return f"{cached_repository(match['repo'])}:{match['file'].replace(chr(92), '/')}"
 
 
 def _change(target: Path, change: Callable[[Attached], Attached]) -> None:

@@ -105,6 +105,15 @@ def _config(drafter: Drafter, draft_tokens: int | None) -> SpecConfig:
     )
 
 
+def _way_out(found: Found) -> str:
+    """What to do without a drafter of one kind, wherever the model is: n-grams always work."""
+    others = dict.fromkeys(one.kind for one in found.drafters if one.kind is not DrafterKind.NGRAM)
+    if not others:
+        return "Run it without a drafter, or add one that was made for this model."
+    names = " or ".join(SPECULATION[kind].name for kind in others)
+    return f"Choose {names}, or add a drafter of this kind."
+
+
 def _no_drafter(kind: DrafterKind, found: Found) -> SlipstreamError:
     there = ", ".join(dict.fromkeys(SPECULATION[one.kind].name for one in found.drafters))
     facts: dict[str, Fact] = {"kind": kind.value, "available": there}
@@ -113,14 +122,14 @@ def _no_drafter(kind: DrafterKind, found: Found) -> SlipstreamError:
         name = SPECULATION[kind].name
         return SlipstreamError(
             "no_drafter",
-            f"Nothing on this computer drafts for this model in this way: {name}.",
+            f"No drafter of this kind was found for this model: {name}.",
             facts=facts,
-            action="Put its file beside the model, or choose another kind of speculation.",
+            action=_way_out(found),
         )
     nearest = max(unfit, key=lambda one: one.missed)
     return SlipstreamError(
         "no_drafter",
         f"{printable(nearest.path.name)} cannot draft for this model. {nearest.reason}",
         facts={**facts, "path": printable(nearest.path)},
-        action="Put a file that fits beside the model, or choose another kind of speculation.",
+        action="Choose a drafter that was made for this model, or another kind of speculation.",
     )

@@ -86,6 +86,8 @@ _FOLDERS = {
     "dflash2": FileRole.DFLASH2,
     "dspark": FileRole.DSPARK,
     "eagle3": FileRole.EAGLE3,
+    "speculator": FileRole.EAGLE3,
+    "speculators": FileRole.EAGLE3,
     "mmproj": FileRole.PROJECTOR,
     "imatrix": FileRole.IMATRIX,
     "lora": FileRole.ADAPTER,
@@ -97,7 +99,7 @@ _MODEL = NameGuess(FileRole.TARGET)
 _NAMES = tuple(
     (re.compile(pattern.replace("<", r"(?<![A-Za-z0-9])").replace(">", r"(?![A-Za-z0-9])")), guess)
     for pattern, guess in (
-        (r"(?i)mmproj", NameGuess(FileRole.PROJECTOR)),
+        (r"(?i)mm-?proj|<vision-projector>", NameGuess(FileRole.PROJECTOR)),
         (r"(?i)^imatrix>", NameGuess(FileRole.IMATRIX)),
         (
             r"(?i)^(?:tokenizer|vocoder|audiodecoder|wavtokenizer|ggml-vocab)>",
@@ -111,6 +113,8 @@ _NAMES = tuple(
         (r"(?i)<dflash2>", NameGuess(FileRole.DFLASH2)),
         (r"(?i)<dflash>", NameGuess(FileRole.DFLASH)),
         (r"(?i)^(?:mtp|nextn)-", NameGuess(FileRole.MTP, Doubt.ALONE)),
+        (r"(?i)<speculators?>", NameGuess(FileRole.EAGLE3, Doubt.ALONE)),
+        (r"(?i)<drafter>", NameGuess(FileRole.DFLASH, Doubt.ALONE)),
         (
             r"(?i)<gemma-?4-(?:.*-)?(?:it(?:-.*)?|qat|E?\d+B|A\d+B)-assistant>",
             NameGuess(FileRole.GEMMA4_ASSISTANT),
@@ -119,6 +123,8 @@ _NAMES = tuple(
         (r"(?i)<(?:mtp|nextn)>", NameGuess(FileRole.MTP, Doubt.BESIDE)),
     )
 )
+_BITS = re.compile(r"(?i)i?q\d|\d-?bits?")
+"""What a folder of one quantization may be called beside its label."""
 _IMATRIX = re.compile(r"(?i)-imatrix$")
 _ADAPTER = re.compile(r"(?i)^(?:ggml-)?(?:lora|adapter)-|-(?:lora|adapter)$")
 """In the name of a quantized model these two tell how it was made."""
@@ -170,7 +176,8 @@ def _guess(stem: str, label: str | None) -> NameGuess:
 
 def _folder_role(path: PurePath) -> FileRole | None:
     """What the folder collects; one of a quantization may lie between."""
-    names = (model_stem(folder.name).lower() for folder in path.parents)
+    folders = (folder.name for folder in path.parents if not _BITS.fullmatch(folder.name))
+    names = (model_stem(name).lower() for name in folders)
     return _FOLDERS.get(next(filter(None, names), ""))
 
 

@@ -15,8 +15,6 @@ from slipstream.drafters.lineage import ModelName, name_of
 from slipstream.paths import resources
 
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
-_FILE = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.gguf", re.ASCII)
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -27,15 +25,11 @@ class KnownDrafter:
         model: what it drafts for, by its name without an owner.
         kind: how it drafts.
         repo: ``owner/name`` of its repository.
-        file: its path there when the line was written.
-        sha256: of that file; None where that is not known.
     """
 
     model: str
     kind: DrafterKind
     repo: str
-    file: str
-    sha256: str | None
 
 
 def known_drafters(model: ModelName) -> tuple[KnownDrafter, ...]:
@@ -59,14 +53,12 @@ def read_table(file: Path) -> tuple[KnownDrafter, ...]:
     return tuple(map(_checked, lines))
 
 
-def _checked(line: Mapping[str, str | None]) -> KnownDrafter:
+def _checked(line: Mapping[str, str]) -> KnownDrafter:
     """Raises: ValueError."""
-    model, repo, file = line.get("model") or "", line.get("repo") or "", line.get("file") or ""
-    kind, sha256 = DrafterKind(line.get("kind") or ""), line.get("sha256")
+    model, repo = line.get("model") or "", line.get("repo") or ""
+    kind = DrafterKind(line.get("kind") or "")
     if not name_of(model) or kind not in MADE_FOR_A_TARGET:
         raise ValueError(f"no drafter of a model: {line}")
-    if not _REPO.fullmatch(repo) or not _FILE.fullmatch(file):
-        raise ValueError(f"no file of a repository: {line}")
-    if sha256 is not None and not _SHA256.fullmatch(sha256):
-        raise ValueError(f"no sha256: {line}")
-    return KnownDrafter(model, kind, repo, file, sha256)
+    if not _REPO.fullmatch(repo):
+        raise ValueError(f"no repository: {line}")
+    return KnownDrafter(model, kind, repo)

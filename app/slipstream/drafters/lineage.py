@@ -6,8 +6,9 @@ is. A name counts word by word: a word more is another model.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from slipstream.weights.header import Header
@@ -15,25 +16,31 @@ from slipstream.weights.names import model_stem, quantization
 
 DRAFTER_FOLDERS = frozenset({"mtp", "dspark", "dflash"})
 
-# Words that tell what a file is for, not which model it belongs to.
-_ROLES = {"mtp", "dflash", "dflash2", "dspark", "eagle3", "eagle", "assistant"}
-_ROLES |= {"draft", "drafter", "drafters", "nextn", "speculator", "speculators"}
+# Words that tell how a file drafts, or what its repository holds beside the model.
+_METHODS = {"mtp", "nextn", "dflash", "dflash2", "dspark", "eagle3"}
+# Words that tell so only in the name of a drafter; in that of a model they are a part of it.
+_DRAFTERS = {"draft", "drafter", "drafters", "speculator", "speculators", "eagle"}
+_ASSISTANT_OF, _ASSISTANT = "gemma", "assistant"
+"""Only Gemma's drafters are called so; of others it is a fine-tune."""
 # How it was stored or quantized, and what converters write when they do not know a name.
 _STORED = {"gguf", "ggml", "kquant", "imatrix", "noimatrix", "i1", "udt", "fp8", "fp16", "mmproj"}
+_STORED |= {"mm", "proj", "projector"}
 _STORED |= {"model", "models", "hf", "snapshot", "main", "workspace", "output", "collection"}
 # Makers that uploaders put in front of a model's name (``google_gemma-4-31B-it``).
 _MAKERS = {"ai", "bytedance", "google", "meta", "microsoft", "minimaxai", "mistralai"}
 _MAKERS |= {"moonshotai", "nvidia", "openai", "org", "stepfun", "tencent", "zai"}
-_SAYS_NOTHING = frozenset(_ROLES | _STORED | _MAKERS)
+_SAYS_NOTHING = frozenset(_METHODS | _STORED)
 _LABEL_OF_ITS_OWN = re.compile(r"q\d+emb|\d+gb|(?:sha256)?[0-9a-f]{16,}")
 _QAT = "qat"
 _SEVERAL, _MOST_BASES = 2, 4
 
 _BETWEEN_WORDS = re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w.]+|_+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VERSION_AT_THE_END = re.compile(r"(?<=[^\W\d]{3})(?=\d)")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _SIZE = re.compile(r"[ea]?\d+(?:\.\d+)?[bm]")
-_CACHE_FOLDER = re.compile(r"models--(?P<owner>.+?)--(?P<name>.+)")
+CACHE_FOLDERS = "models--"
+"""What the folders of repositories in a Hugging Face cache begin with."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class ModelName:
     """A model's name, made comparable.
 
     Attributes:
-        words: what tells it from other models, in any order.
+        words: what tells it from other models, in any order; numbers that follow one another
+            (``GLM-4-5``) are also one word together.
         qat: it was trained for low precision, which changes its weights a little.
         text: as it was written.
     """
@@ -73,13 +81,17 @@ class ModelName:
 def place_of(path: Path) -> Place:
     """Where a file on this computer lies: a repository in a Hugging Face cache, or a folder."""
     for folder in path.parents:
-        match = _CACHE_FOLDER.fullmatch(folder.name)
-        if match:
-            return Place(repository=f"{match['owner']}/{match['name']}")
+        if folder.name.startswith(CACHE_FOLDERS):
+            return Place(repository=cached_repository(folder.name))
     home = path.parent
     if home.name.lower() in DRAFTER_FOLDERS or quantization(home.name) == home.name:
         home = home.parent
     return Place(folder=home.name)
+
+
+def cached_repository(folder: str) -> str:
+    """The repository, ``owner/name``, that a Hugging Face cache calls ``models--owner--name``."""
+    return folder.removeprefix(CACHE_FOLDERS).replace("--", "/", 1)
 
 
 def own_name(header: Header, place: Place | None = None) -> ModelName | None:
@@ -89,11 +101,25 @@ def own_name(header: Header, place: Place | None = None) -> ModelName | None:
         header: of the model.
         place: where its file lies; None asks its path.
     """
-    return _first(_evidence(header, place or place_of(header.path)))
+    return _first(_named(_evidence(header, place or place_of(header.path))))
+
+
+def other_name(header: Header, place: Place | None = None) -> ModelName | None:
+    """What the repository of a model is called, if that is another model than its file names.
+
+    A fine-tune's file may have kept the name of what it was made from.
+
+    Args:
+        header, place: as for ``own_name``.
+    """
+    place = place or place_of(header.path)
+    around, own = name_of(place.repository), own_name(header, place)
+    return around if around and own and not around.words <= own.words else None
 
 
 def made_for(header: Header, place: Place | None = None, *, head: bool = False) -> ModelName | None:
-    """Which model a drafter was made for; None if nothing says so.
+    """Which model a drafter was made for; None if nothing says so, or only that it is one of
+    several.
 
     Args:
         header: of the drafter.
@@ -101,10 +127,12 @@ def made_for(header: Header, place: Place | None = None, *, head: bool = False) 
         head: it is a part of its model (MTP), and what that model was made from is another one.
     """
     place = place or place_of(header.path)
-    evidence = list(_evidence(header, place))
+    texts = list(_evidence(header, place))
+    evidence = list(_named(texts, _of_drafters((header.architecture, *texts))))
     if not head:
-        bases = (*_bases(header), *place.bases)
-        evidence += _named(name for name in bases if name and not _drafts(name))
+        told = (name for name in (*_bases(header), *place.bases) if name and not _drafts(name))
+        bases = {name.words: name for name in _named(told)}
+        evidence += bases.values() if len(bases) == 1 else ()
     return _first(evidence)
 
 
@@ -118,7 +146,8 @@ def also_made_for(header: Header, target: ModelName, size: str | None) -> bool:
         target: the model's name.
         size: of the model as its header says it ("27B"), which such lists leave out.
     """
-    mine = name_of(header.path.name)
+    file = header.path.name
+    mine = _name(file, _of_drafters((header.architecture, file)))
     bases = list(_named(filter(None, _bases(header))))
     if mine is None or len(bases) < _SEVERAL or not any(one.words <= mine.words for one in bases):
         return False
@@ -126,43 +155,61 @@ def also_made_for(header: Header, target: ModelName, size: str | None) -> bool:
 
 
 def listed_name(path: str, place: Place) -> ModelName | None:
-    """Which model a file of a repository belongs to, as far as names tell before it is read."""
-    return _first(_named((path, place.repository)))
+    """Which model a drafter of a repository was made for, as far as names tell before it is
+    read."""
+    texts = (path, place.repository)
+    return _first(_named(texts, _of_drafters(texts)))
 
 
 def name_of(text: str) -> ModelName | None:
     """The model that a file, a folder or a repository is named after; None if after none."""
-    stem = model_stem(text.replace("\\", "/").rpartition("/")[2])
-    words = {
-        part
-        for word in _BETWEEN_WORDS.split(stem.lower())
-        if word not in _SAYS_NOTHING and not _LABEL_OF_ITS_OWN.fullmatch(word)
-        for part in _VERSION_AT_THE_END.split(word)
-        if part
-    }
-    qat = _QAT in words
-    words.discard(_QAT)
-    if not any(map(_WORD.search, words)):
+    return _name(text)
+
+
+def _name(text: str, idle: Set[str] = frozenset()) -> ModelName | None:
+    """The same, where further words tell nothing: those that drafters have beside the name of the
+    model that they were made for."""
+    stem = model_stem(text.replace("\\", "/").rpartition("/")[2]).lower().replace("+", "-plus-")
+    said = _BETWEEN_WORDS.split(stem)
+    silent = _SAYS_NOTHING | idle
+    words = [word for word in said if word not in silent and not _LABEL_OF_ITS_OWN.fullmatch(word)]
+    first = next((n for n, word in enumerate(words) if word not in _MAKERS), len(words))
+    parts = [part for word in words[first:] for part in _VERSION_AT_THE_END.split(word) if part]
+    found = frozenset((*parts, *_runs(parts))) - {_QAT}
+    if not any(map(_WORD.search, found)):
         return None
-    return ModelName(frozenset(words), qat, text)
+    return ModelName(found, _QAT in parts, text)
 
 
-def _evidence(header: Header, place: Place) -> Iterator[ModelName]:
+def _runs(words: Iterable[str]) -> Iterator[str]:
+    """Numbers that follow one another, which are another version in another order."""
+    for number, run in groupby(words, lambda word: _NUMBER.fullmatch(word) is not None):
+        together = tuple(run)
+        if number and len(together) > 1:
+            yield "-".join(together)
+
+
+def _evidence(header: Header, place: Place) -> Iterator[str]:
     """The names that count, the most reliable first: file names tell models apart better than
     ``general.name``, which a fine-tune often has from what it was made from."""
-    texts = (header.path.name, header.text("general.name"), place.repository)
-    yield from _named(filter(None, texts))
+    yield from filter(None, (header.path.name, header.text("general.name"), place.repository))
     folder = name_of(place.folder)
     if folder and ("gguf" in place.folder.lower() or any(map(_SIZE.fullmatch, folder.words))):
-        yield folder
+        yield place.folder
 
 
 def _bases(header: Header) -> Iterator[str | None]:
     return (header.text(f"general.base_model.{number}.name") for number in range(_MOST_BASES))
 
 
-def _named(texts: Iterable[str]) -> Iterator[ModelName]:
-    yield from filter(None, map(name_of, texts))
+def _named(texts: Iterable[str], idle: Set[str] = frozenset()) -> Iterator[ModelName]:
+    yield from filter(None, (_name(text, idle) for text in texts))
+
+
+def _of_drafters(texts: Iterable[str]) -> Set[str]:
+    """Words that tell what a drafter is for, by what is known of it."""
+    of_gemma = any(_ASSISTANT_OF in text.lower() for text in texts)
+    return _DRAFTERS | {_ASSISTANT} if of_gemma else _DRAFTERS
 
 
 def _first(evidence: Iterable[ModelName]) -> ModelName | None:
@@ -179,4 +226,5 @@ def _first(evidence: Iterable[ModelName]) -> ModelName | None:
 
 
 def _drafts(name: str) -> bool:
-    return not _ROLES.isdisjoint(_BETWEEN_WORDS.split(name.lower()))
+    roles = _METHODS | _DRAFTERS | {_ASSISTANT}
+    return not roles.isdisjoint(_BETWEEN_WORDS.split(name.lower()))

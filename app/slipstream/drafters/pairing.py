@@ -13,7 +13,9 @@ from slipstream.drafters.lineage import (
     Place,
     also_made_for,
     made_for,
+    other_name,
     own_name,
+    place_of,
 )
 from slipstream.drafters.rules import RULES
 from slipstream.drafters.vocabulary import (
@@ -81,6 +83,15 @@ class _Pair:
     @property
     def target_name(self) -> ModelName | None:
         return own_name(self.target, self.target_place)
+
+    @property
+    def other_target_name(self) -> ModelName | None:
+        """What the target's repository is called, if that is another model, and not the drafter's
+        repository as well."""
+        target = self.target_place or place_of(self.target.path)
+        drafter = self.drafter_place or place_of(self.drafter.path)
+        same = target.repository.lower() == drafter.repository.lower()
+        return None if same else other_name(self.target, target)
 
     @property
     def drafter_name(self) -> ModelName | None:
@@ -205,6 +216,9 @@ def _doubt(pair: _Pair) -> str | None:
         return "It has the right shape, but nothing says which model this is."
     if not _same(mine, other) and not _named_beside(pair, other):
         return f"It has the right shape, but its name is of another model ({mine.text})."
+    around = pair.other_target_name
+    if around:
+        return f"It has the right shape, but this model may be another one ({around.text})."
     return None
 
 

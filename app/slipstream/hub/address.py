@@ -4,6 +4,7 @@ Grammar of ``hf://``: huggingface_hub's ``utils/_hf_uris.py``; of ``hf:ID:TAG`` 
 ``hf.co/ID:TAG``: the snippets that the Hub shows for node-llama-cpp and Ollama.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
@@ -17,7 +18,12 @@ _LONGEST_PART = 255
 """Bytes of one name: ext4, APFS and NTFS allow no more."""
 _LONGEST_PATH = 1024
 _HOSTS = frozenset({"huggingface.co", "www.huggingface.co", "hf.co"})
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
+_ENDPOINT = re.compile(
+    r"https?://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[^\s?#@]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""Without a name and a password: those would go into every error and log."""
 # A name is what huggingface_hub's validate_repo_id lets pass.
 _NAME = re.compile(
     r"(?!.*(?:--|\.\.))(?!.*\.git$)[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
@@ -33,6 +39,11 @@ _ID = re.compile(
     r"(?::(?P<tag>[^/@:]+)|/(?P<path>.+))?",
     re.DOTALL,
 )
+_BRANCH = re.compile(
+    r"(?P<owner>[^/@:]+)/(?P<name>[^/@:]+)@(?P<revision>[^@:]+/[^@:]+)(?::(?P<tag>[^/@:]+))?",
+    re.DOTALL,
+)
+"""What may stand for a branch with slashes in its name, where no path to a file can follow."""
 _PLACE = re.compile(
     rf"(?P<action>[^/]+)(?:/(?P<revision>{_SPECIAL}|[^/]+)(?:/(?P<path>.+))?)?", re.DOTALL
 )
@@ -84,7 +95,9 @@ def parse(text: str, endpoint: str = HUB) -> Address | None:
     Args:
         text: ``owner/repo[@REVISION][:QUANT]``, the same after ``hf:``, ``hf://`` (also with
             ``models/``, or ``/FILE`` at the end), ``hf.co/`` or ``huggingface.co/``, or the URL of
-            a page or a file of the Hub.
+            a page or a file of the Hub. Only in the first form may the slashes of a branch
+            (``feature/x``) stand as they are; in the others, where a path may follow, the branch
+            ends at the first one unless they are written ``%2F``, as huggingface_hub reads them.
         endpoint: the Hub that is used; its own URLs are understood, too.
 
     Returns: None for anything else: other hosts, data sets, spaces, paths to files.
@@ -102,6 +115,13 @@ def parse(text: str, endpoint: str = HUB) -> Address | None:
     if page:
         return _of_page(page)
     return None if scheme else _of_bare(text)
+
+
+def endpoint() -> str | None:
+    """The Hub that HF_ENDPOINT names, without a slash at the end; None if it can be none."""
+    text = (os.environ.get("HF_ENDPOINT") or HUB).strip().rstrip("/")
+    match = _ENDPOINT.fullmatch(text)
+    return text if match and int(match["port"] or 0) < 65536 else None
 
 
 def is_safe_path(path: str) -> bool:
@@ -136,15 +156,20 @@ def _is_safe_part(part: str) -> bool:
 
 def _of_bare(text: str) -> Address | None:
     """Not what may be the path to a file on this computer."""
+    branch = _BRANCH.fullmatch(text)
+    if branch:
+        return None if text.lower().endswith(".gguf") else _of_parts(branch, None)
     found = _of_id(text) if text.count("/") == 1 else None
     return None if found and found.repo.lower().endswith(".gguf") else found
 
 
 def _of_id(text: str) -> Address | None:
     match = _ID.fullmatch(text.removeprefix("models/") if text.count("/") > 1 else text)
-    if not match:
-        return None
-    tag, path = unquote(match["tag"] or ""), unquote(match["path"] or "")
+    return _of_parts(match, match["path"]) if match else None
+
+
+def _of_parts(match: re.Match[str], rest: str | None) -> Address | None:
+    tag, path = unquote(match["tag"] or ""), unquote(rest or "")
     if tag.lower().endswith(".gguf"):
         tag, path = "", tag
     return _checked(
@@ -207,7 +232,7 @@ def _server(url: SplitResult) -> tuple[str, int | None]:
 
     Raises: ValueError: there is no such port.
     """
-    return (url.hostname or "", url.port or _PORTS.get(url.scheme.lower()))
+    return (url.hostname or "", url.port or PORTS.get(url.scheme.lower()))
 
 
 def _below(path: str, prefix: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from slipstream.drafters.discovery import LOWER_QUANTIZATION, MUCH_SMALLER
 from slipstream.drafters.identify import KINDS, guess_by_name
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.drafters.lineage import ModelName, Place, listed_name
+from slipstream.drafters.lineage import ModelName, Place, listed_name, name_of
 from slipstream.hub.files import Listing
 from slipstream.hub.repository import FileSet, Repository
 from slipstream.weights.names import bits, is_float
@@ -122,7 +122,7 @@ def _ambiguous(sets: Iterable[FileSet], target: FileSet) -> Iterator[tuple[FileS
 
 
 def _same_name(one: FileSet, other: FileSet) -> bool:
-    mine, name = listed_name(one.path, Place()), listed_name(other.path, Place())
+    mine, name = name_of(one.path), name_of(other.path)
     if mine is None or name is None:
         return mine is name
     return mine.same_model(name)

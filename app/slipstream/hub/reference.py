@@ -1,14 +1,15 @@
 """What a MODEL on the command line stands for: a demo, a path, or a repository's name."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
-from slipstream.hub.address import HUB, Address, parse
+from slipstream.hub.address import HUB, Address, endpoint, parse
 from slipstream.hub.cache import folder_name, hub_cache
 from slipstream.hub.folders import files_in, models_in
+from slipstream.hub.renamed import present
+from slipstream.hub.revisions import reference, snapshots
 from slipstream.paths import resources
 from slipstream.weights.names import meant, quantization_at
 from slipstream.weights.shards import shards
@@ -74,7 +75,7 @@ def on_the_hub(text: str) -> Address | None:
     """What a text names on the Hub; None for a demo, and for what lies on this computer."""
     if text in DEMOS or _existing(text):
         return None
-    return parse(text, os.environ.get("HF_ENDPOINT") or HUB)
+    return parse(text, endpoint() or HUB)
 
 
 def _existing(text: str) -> Path | None:
@@ -144,17 +145,16 @@ def _meant(snapshot: Path, quant: str | None) -> list[Path]:
 
 
 def _snapshots(address: Address) -> list[Path]:
-    """The revisions of a cached repository: the one asked for, or called main, first, then the
-    newest."""
-    home = hub_cache() / folder_name(address.repo)
-    try:
-        wanted = (home / "refs" / (address.revision or "main")).read_text(encoding="utf-8").strip()
-    except OSError:
-        wanted = address.revision or ""
-    try:
-        found = [path for path in (home / "snapshots").iterdir() if path.is_dir()]
-    except OSError:
-        return []
-    if address.revision:
-        return [path for path in found if path.name == wanted]
-    return sorted(found, key=lambda path: (path.name != wanted, -path.stat().st_mtime))
+    """The revisions of a repository in the cache, by its name or what it was renamed to: the one
+    asked for; or the one called main first, then the newest."""
+    names = dict.fromkeys((address.repo, present(address.repo)))
+    homes = [hub_cache() / folder_name(name) for name in names]
+    return [found for home in homes for found in _of_revision(home, address.revision)]
+
+
+def _of_revision(home: Path, revision: str | None) -> list[Path]:
+    found = snapshots(home)
+    if revision is None:
+        return found
+    wanted = reference(home, revision) or revision
+    return [path for path in found if path.name == wanted]

@@ -12,7 +12,7 @@ from slipstream.errors import SlipstreamError
 from slipstream.hub.folders import models_in
 from slipstream.hub.reference import DEMOS, resolve
 from slipstream.ui.i18n import tr
-from slipstream.weights.names import display_name, model_stem, quantization
+from slipstream.weights.names import display_name, model_stem, quantization_at
 from slipstream.weights.shards import read_model
 
 DEMO = "demo"
@@ -100,7 +100,7 @@ def title(ref: str) -> str:
         return names[ref]
     path = Path(ref)
     words = model_stem(path.name).replace("-", " ").replace("_", " ").split()
-    label = quantization(path.name) or quantization(path.parent.name)
+    label = quantization_at(path)
     return " ".join([*words, *([label] if label else [])]) or path.name
 
 

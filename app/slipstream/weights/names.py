@@ -17,10 +17,13 @@ _QUANT = (
 )
 # ``i1-`` says how a file was made, as others do not; it is no part of the label.
 _LABEL = re.compile(
-    rf"(?<![A-Za-z0-9])(?:(?P<prefix>UD-|smol-)|i1-)?"
+    rf"(?<![A-Za-z0-9])(?:(?P<prefix>UD[-_]|smol-)|i1-)?"
     rf"(?P<label>(?:{_FLOAT}|{_QUANT})(?:_R(?:4|8|16))?)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+_ALSO_CALLED = {"Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M"}
+"""Short names of quantizations (llama.cpp's ``tools/quantize/quantize.cpp``)."""
+_ALSO_CALLED |= {"MXFP4": "MXFP4_MOE", "MXFP4_MOE": "MXFP4"}
 _FORK = "Only a modified llama.cpp can run this quantization."
 _REFUSED = (
     (r"Q4_0_[48]_[48]", "The engine no longer runs this quantization; Q4_0 took its place."),
@@ -73,7 +76,7 @@ def quantization(name: str) -> str | None:
     if len(found) > 1 and found[-2].end() + 1 == last.start() and is_float(last["label"].upper()):
         last = found[-2]
     prefix, label = (last["prefix"] or "").lower(), last["label"].upper()
-    return ("UD-" if prefix == "ud-" else prefix) + re.sub("^FP", "F", label)
+    return ("UD-" if prefix.startswith("ud") else prefix) + re.sub("^FP", "F", label)
 
 
 def quantization_at(path: PurePath) -> str | None:
@@ -84,11 +87,17 @@ def quantization_at(path: PurePath) -> str | None:
 def meant(asked: str, labels: Iterable[str | None]) -> str | None:
     """The one of these labels that a person asks for, in any letter case; None if none of them.
 
-    ``i1-Q4_K_M`` is ``Q4_K_M``, which is ``UD-Q4_K_M`` only where there is no ``Q4_K_M``.
+    ``i1-Q4_K_M`` is ``Q4_K_M``, which is ``UD-Q4_K_M`` only where there is no ``Q4_K_M``; in the
+    same way ``Q4_K`` is ``Q4_K_M``.
     """
     wanted = quantization(asked) if _LABEL.fullmatch(asked) else None
     there = frozenset(labels)
-    return next((label for label in (wanted, f"UD-{wanted}") if wanted and label in there), None)
+    if wanted is None:
+        return None
+    names = [name for name in (wanted, _ALSO_CALLED.get(wanted)) if name]
+    return next(
+        (label for label in (*names, *(f"UD-{name}" for name in names)) if label in there), None
+    )
 
 
 def bits(label: str | None) -> int | None:

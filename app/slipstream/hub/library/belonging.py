@@ -1,6 +1,6 @@
 """Which drafters and projectors belong to which models."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,10 +25,19 @@ class Item:
     places: list[Place] = field(default_factory=list)
     drafters: list["Item"] = field(default_factory=list)
     projectors: list["Item"] = field(default_factory=list)
+    lent: list["Item"] = field(default_factory=list)
+    """Drafters and projectors that it is used with and that did not come with it."""
     owned: bool = False
+
+    def borrow(self, companion: "Item") -> None:
+        """Be used with a drafter or a projector that stays when the model goes."""
+        if companion not in (self, *self.drafters, *self.projectors):
+            self.take(companion)
+            self.lent.append(companion)
 
     def take(self, companion: "Item") -> None:
         """Own a drafter or a projector from now on."""
+        self.lent = [one for one in self.lent if one is not companion]
         projector = companion.facts.role is FileRole.PROJECTOR
         mine = self.projectors if projector else self.drafters
         if companion not in mine:
@@ -52,12 +61,21 @@ def assign(group: Group, items: Sequence[Item], notes: Notes) -> None:
     for companion in items:
         if not companion.is_companion:
             continue
-        for owner in _owners(group, companion, models, notes):
-            owner.take(companion)
+        named = _named_by(companion, models)
+        for model in named or _unnamed(group, companion, models):
+            if not _suits(group, companion, model, notes, named=bool(named)):
+                continue
+            if named or group.source is not Source.FOLDER:
+                model.take(companion)
+            else:
+                model.borrow(companion)  # a shape is no proof that it came with the model
 
 
 def assign_fetched(items: Iterable[Item]) -> None:
-    """Give models the drafters that were downloaded, or chosen, for them from elsewhere."""
+    """Give models the drafters that were downloaded, or chosen, for them from elsewhere.
+
+    A choice, and a drafter that is a model of its own, are only borrowed.
+    """
     known = all_attached()
     items = tuple(items)
     by_file = {
@@ -68,19 +86,27 @@ def assign_fetched(items: Iterable[Item]) -> None:
             continue
         for place in item.places:
             found = known(place.files[0].path) if place.files else Attached()
-            paths = [one.path for one in found.fetched]
-            paths += [found.choice] if isinstance(found.choice, Path) else []
-            for drafter in filter(None, (by_file.get(real(path)) for path in paths)):
-                item.take(drafter)
+            fetched = (by_file.get(real(one.path)) for one in found.fetched)
+            for drafter in filter(None, fetched):
+                if drafter.is_model:
+                    item.borrow(drafter)
+                else:
+                    item.take(drafter)
+            chosen = by_file.get(real(found.choice)) if isinstance(found.choice, Path) else None
+            if chosen:
+                item.borrow(chosen)
 
 
-def _owners(group: Group, companion: Item, models: Sequence[Item], notes: Notes) -> Iterator[Item]:
-    """The models that a companion names; else all it was published with, or that it fits."""
+def _named_by(companion: Item, models: Sequence[Item]) -> list[Item]:
     words = companion.facts.words
-    named = [model for model in models if words and words == model.facts.words]
-    for model in named or models:
-        if _suits(group, companion, model, notes, named=bool(named)):
-            yield model
+    return [model for model in models if words and words == model.facts.words]
+
+
+def _unnamed(group: Group, companion: Item, models: Sequence[Item]) -> Sequence[Item]:
+    """The models that a companion may belong to though it names none of them: all that it was
+    published with; in a folder of many things not those of another name."""
+    elsewhere = group.source is Source.FOLDER and companion.facts.words
+    return () if elsewhere else models
 
 
 def _suits(group: Group, companion: Item, model: Item, notes: Notes, *, named: bool) -> bool:

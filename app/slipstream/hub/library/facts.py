@@ -22,7 +22,7 @@ from slipstream.errors import SlipstreamError
 from slipstream.hub.library.stored import LocalSet
 from slipstream.weights.cache import SETTLED, cached_header
 from slipstream.weights.header import Header
-from slipstream.weights.names import display_name, model_stem, quantization, quantization_of
+from slipstream.weights.names import display_name, model_stem, quantization_at, quantization_of
 from slipstream.weights.shards import read_model
 from slipstream.words import size
 
@@ -135,7 +135,7 @@ def _header(files: LocalSet) -> Header:
 
 
 def _by_name(path: Path, problem: str | None) -> Facts:
-    quant = quantization(path.name) or quantization(path.parent.name)
+    quant = quantization_at(path)
     stem = model_stem(path.name).replace("-", " ").replace("_", " ").split()
     name = " ".join([*stem, *filter(None, [quant])]) or path.name
     return Facts(role_by_name(path), name, quant, (), None, problem)

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
+from slipstream.drafters.lineage import CACHE_FOLDERS, cached_repository
 from slipstream.hub.library.stored import Group, Part, Source, is_gguf, is_part, part
 from slipstream.hub.library.walk import Problems, entries_of, files_below, is_folder
+from slipstream.hub.revisions import snapshots
 
-_PREFIX = "models--"
 _LARGEST_TREE = 64 << 20
 """Bytes; the listing of a repository with 1,148 files has some 300 kB."""
 
@@ -24,7 +25,7 @@ def groups(root: Path, problems: Problems, cancel: CancelToken) -> Iterator[Grou
     for entry in _repositories(root, problems):
         home = Path(entry.path)
         if is_folder(home):
-            name = entry.name.removeprefix(_PREFIX).replace("--", "/")
+            name = cached_repository(entry.name)
             yield from _repository(Group(Source.HUGGINGFACE, root, home, name), problems, cancel)
 
 
@@ -34,13 +35,14 @@ def is_cache(folder: Path) -> bool:
 
 
 def _repositories(root: Path, problems: Problems) -> list[os.DirEntry[str]]:
-    return [each for each in entries_of(root, problems) if each.name.startswith(_PREFIX)]
+    return [each for each in entries_of(root, problems) if each.name.startswith(CACHE_FOLDERS)]
 
 
 def _repository(repository: Group, problems: Problems, cancel: CancelToken) -> Iterator[Group]:
     home = repository.home
     parts = tuple(_parts(home, problems))
-    for snapshot in snapshots(home, problems):
+    entries_of(home / "snapshots", problems)  # tells if they cannot be read
+    for snapshot in snapshots(home):
         files = tuple(files_below(snapshot, is_gguf, problems, cancel))
         yield Group(
             repository.source, repository.root, snapshot, repository.name,
@@ -49,23 +51,6 @@ def _repository(repository: Group, problems: Problems, cancel: CancelToken) -> I
         parts = ()
     if parts:
         yield Group(repository.source, repository.root, home, repository.name, parts=parts)
-
-
-def snapshots(home: Path, problems: Problems) -> list[Path]:
-    """The revisions of a cached repository: the one called main first, then the newest."""
-    try:
-        main = (home / "refs" / "main").read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        main = ""
-    found = [Path(entry.path) for entry in entries_of(home / "snapshots", problems)]
-    return sorted(filter(is_folder, found), key=lambda path: (path.name != main, -_changed(path)))
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _parts(home: Path, problems: Problems) -> Iterator[Part]:

@@ -1,17 +1,21 @@
 """Which model of the library a person means."""
 
+from collections.abc import Sequence, Set
+
 from slipstream.errors import SlipstreamError
-from slipstream.hub.library.models import Library, LocalModel
+from slipstream.hub.library.models import Companion, Library, LocalModel
 from slipstream.hub.library.stored import Source
 from slipstream.hub.reference import DEMOS, on_the_hub, resolve
+from slipstream.hub.renamed import present
 from slipstream.paths import printable, real
 from slipstream.weights.names import meant
 
 _LISTED = 8
 
 
-def named(library: Library, text: str) -> LocalModel:
-    """The one model that a text names.
+def named(library: Library, text: str) -> LocalModel | Companion:
+    """The one model that a text names, or the drafter or projector without a model whose path it
+    is.
 
     Args:
         library: what there is.
@@ -27,12 +31,14 @@ def named(library: Library, text: str) -> LocalModel:
             facts={"model": text},
             action="Choose another model; 'slipstream models' lists them.",
         )
-    found = [one for one in library.models if text in (one.ref, one.name, str(one.path))]
+    found: Sequence[LocalModel | Companion] = [
+        one for one in library.models if text in (one.ref, one.name, str(one.path))
+    ]
     found = found or _in_repository(library, text) or _at(library, text)
     if len(found) == 1:
         return found[0]
     if found:
-        names = ", ".join(printable(one.ref) for one in found[:_LISTED])
+        names = ", ".join(printable(_reference(one)) for one in found[:_LISTED])
         raise SlipstreamError(
             "ambiguous_model",
             f"{text} may be {len(found)} models: {names}.",
@@ -51,7 +57,8 @@ def _in_repository(library: Library, text: str) -> list[LocalModel]:
     address = on_the_hub(text)
     if address is None:
         return []
-    there = [one for one in library.models if _comes_from(one, address.repo)]
+    names = {address.repo.lower(), present(address.repo).lower()}
+    there = [one for one in library.models if _comes_from(one, names)]
     if address.file:
         wanted = address.file.rpartition("/")[2]
         return [one for one in there if one.path.name == wanted]
@@ -61,17 +68,21 @@ def _in_repository(library: Library, text: str) -> list[LocalModel]:
     return [one for one in there if label and one.quant == label]
 
 
-def _comes_from(one: LocalModel, repo: str) -> bool:
+def _comes_from(one: LocalModel, names: Set[str]) -> bool:
     return any(
-        place.source is Source.HUGGINGFACE and place.name.lower() == repo.lower()
-        for place in one.places
+        place.source is Source.HUGGINGFACE and place.name.lower() in names for place in one.places
     )
 
 
-def _at(library: Library, text: str) -> list[LocalModel]:
-    """The model whose file, or whose folder, a path leads to."""
+def _at(library: Library, text: str) -> list[LocalModel | Companion]:
+    """What has the file, or the only model of the folder, that a path leads to."""
     try:
         path = real(resolve(text))
     except SlipstreamError:
         return []
-    return [one for one in library.models if path in {real(file) for file in one.files}]
+    known: tuple[LocalModel | Companion, ...] = (*library.models, *library.loose)
+    return [one for one in known if path in {real(file) for file in one.files}]
+
+
+def _reference(one: LocalModel | Companion) -> str:
+    return one.ref if isinstance(one, LocalModel) else str(one.path)

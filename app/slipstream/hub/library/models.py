@@ -95,7 +95,8 @@ class LocalModel(Stored):
 
     Attributes:
         ref: what the command line takes for MODEL: ``owner/repo:QUANT`` or a path.
-        drafters, projectors: what belongs to it.
+        drafters, projectors: what it is used with.
+        lent: paths of those among them that did not come with it, and stay when it goes.
         parts: of its files, those that have not arrived in full.
         last_used: seconds since the epoch; None until somebody who keeps it adds it.
         has_head: an MTP head is inside: it drafts without a file of its own.
@@ -104,6 +105,7 @@ class LocalModel(Stored):
     ref: str
     drafters: tuple[Companion, ...] = ()
     projectors: tuple[Companion, ...] = ()
+    lent: frozenset[Path] = frozenset()
     parts: tuple[Part, ...] = ()
     last_used: float | None = None
     has_head: bool = False

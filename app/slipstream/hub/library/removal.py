@@ -41,20 +41,21 @@ class Removal:
     kept: tuple[Kept, ...]
 
 
-def removal(model: LocalModel, library: Library) -> Removal:
+def removal(model: LocalModel | Companion, library: Library) -> Removal:
     """What goes when a model does: its files, and what belongs to no other model.
 
     Args:
-        model: one of the library's.
+        model: one of the library's, or one of its drafters and projectors without a model.
         library: what there is.
 
     Raises: SlipstreamError ``belongs_to_ollama``.
     """
     _refuse_ollama(model)
-    going, kept = _companions(model, library)
+    going, kept = _companions(model, library) if isinstance(model, LocalModel) else ([], [])
     leaving: list[Stored] = [model, *going]
     caches = [emptied(root, entries) for root, entries in _cached(leaving).items()]
-    found = [*_parts(model), *_in_folders(leaving, kept), *_all(caches)]
+    parts = _parts(model) if isinstance(model, LocalModel) else ()
+    found = [*parts, *_in_folders(leaving, kept), *_all(caches)]
     found = list({one.path: one for one in found}.values())
     cached = {one.path for cache in caches for one in cache.links}
     files = [one for one in found if not one.is_link and one.path not in cached]
@@ -72,7 +73,7 @@ def removal(model: LocalModel, library: Library) -> Removal:
     )
 
 
-def _refuse_ollama(model: LocalModel) -> None:
+def _refuse_ollama(model: Stored) -> None:
     place = next((each for each in model.places if each.source is Source.OLLAMA), None)
     if place:
         raise SlipstreamError(
@@ -85,18 +86,24 @@ def _refuse_ollama(model: LocalModel) -> None:
 
 def _companions(model: LocalModel, library: Library) -> tuple[list[Companion], list[Kept]]:
     """The companions that go along, and those that stay."""
-    going, kept = [], []
+    going: list[Companion] = []
+    kept: list[Kept] = []
+    models = {other.path for other in library.models}
     for one in model.companions:
         others = [
             printable(other.name)
             for other in library.models
             if other.path != model.path and one in other.companions
         ]
-        if others:
+        if one.path in models:
+            kept.append((one.path, "It is a model of its own."))
+        elif others:
             more = f" and {len(others) - 1} more need" if len(others) > 1 else " needs"
             kept.append((one.path, f"{others[0]}{more} it."))
         elif any(place.source is Source.OLLAMA for place in one.places):
             kept.append((one.path, "It is Ollama's."))
+        elif one.path in model.lent:
+            kept.append((one.path, "It did not come with this model."))
         else:
             going.append(one)
     return going, kept

@@ -12,7 +12,7 @@ from slipstream.hub.library.models import Companion, Library, LocalModel, Place
 from slipstream.hub.library.stored import Group, Identity, LocalSet, Part, Source, sets_of
 from slipstream.hub.library.stores import survey
 from slipstream.paths import real
-from slipstream.weights.names import quantization
+from slipstream.weights.names import quantization_at
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _RESOLVED_DEPTH = 2
@@ -135,6 +135,7 @@ def _model(item: Item, refs: dict[Path, str], parts: Sequence[Part]) -> LocalMod
         ref=str(path) if facts.problem else refs.get(path, str(path)),
         drafters=tuple(map(_companion, item.drafters)),
         projectors=tuple(map(_companion, item.projectors)),
+        lent=frozenset(one.files.first for one in item.lent),
         parts=tuple(part for part in parts if _is_part_of(item, part)),
         has_head=facts.has_head,
     )
@@ -175,7 +176,7 @@ def _refs(grouped: Iterable[tuple[Group, list[Item]]]) -> Iterator[tuple[Path, s
             continue
         here: dict[str, set[Path]] = {}
         for path in (path for item in members for path in _whole_in(item, group)):
-            label = quantization(path.name) or quantization(path.parent.name)
+            label = quantization_at(path)
             here.setdefault(f"{group.name}:{label}" if label else group.name, set()).add(path)
         for ref, found in here.items():
             unique = len(found) == 1 and (ref != group.name or len(here) == 1)
