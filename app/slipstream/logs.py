@@ -1,5 +1,6 @@
 """Files that are written to without end: bounded, private, and never a reason to fail."""
 
+import contextlib
 import logging
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -15,6 +16,11 @@ class _PrivateFile(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         paths.make_private(Path(self.baseFilename))
         return super()._open()
+
+    def close(self) -> None:
+        """Close it; what did not fit on the disk is lost."""
+        with contextlib.suppress(OSError):
+            super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
         self.setLevel(logging.CRITICAL + 1)

@@ -211,6 +211,26 @@ def test_an_interrupted_pull_goes_on(hub: HubServer, verb: Verb, interrupted: En
     assert (document["unfinished"], document["downloads"]) == ([], [])
 
 
+def test_a_second_pull_of_the_same_waits_for_the_first(
+    hub: HubServer, environment: dict[str, str], tmp_path: Path
+) -> None:
+    hub.repos[LARGE] = large(SIZE)
+    words = [COMMAND, "pull", LARGE, "--no-drafter", "--limit", "30MB", "--json"]
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            words, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    first = begin()
+    assert hub.wait_for(lambda: _sent(hub) > SIZE // 8, 20)
+    both = (first, begin())
+    said = [process.communicate(timeout=60)[1].decode() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sum("waiting for it" in text for text in said) == 1
+    assert _sent(hub) < SIZE + (8 << 20)
+
+
 def test_an_interrupted_pull_can_be_given_up(
     verb: Verb, interrupted: Ended, environment: dict[str, str]
 ) -> None:

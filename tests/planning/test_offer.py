@@ -177,6 +177,18 @@ def test_names_that_are_all_wrong_do_not_cost_a_header_each(
     assert len(hub.asked("resolve")) <= 8
 
 
+def test_a_model_that_is_named_like_a_drafter_is_found_by_its_header(
+    look: Look, tmp_path: Path
+) -> None:
+    folder = tmp_path / "swapped"
+    folder.mkdir()
+    shutil.copy(DEMO_DFLASH, folder / "Foo-Q8_0.gguf")
+    shutil.copy(DEMO_SMALL, folder / "dflash-Foo-Q8_0.gguf")
+    assert [row.files.path for row in look(folder).rows] == ["dflash-Foo-Q8_0.gguf"]
+    (folder / "Foo-Q8_0.gguf").unlink()
+    assert [row.files.path for row in look(folder).rows] == ["dflash-Foo-Q8_0.gguf"]
+
+
 @pytest.mark.parametrize(
     ("file", "code"),
     [

@@ -22,7 +22,7 @@ from slipstream.hub.companions import Companion
 from slipstream.hub.downloads.orders import Downloaded
 from slipstream.hub.downloads.settle import target_of
 from slipstream.hub.reference import on_the_hub
-from slipstream.paths import expanded, printable, real
+from slipstream.paths import expanded, is_path, printable, real
 from slipstream.planning.offer import Offer, Row
 from slipstream.planning.quantizations import Quantization
 from slipstream.weights.shards import read_model
@@ -96,7 +96,7 @@ def pull(
         ),
     ] = None,
     folder: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FOLDER",
             help="Where to; else the cache of Hugging Face's own tools, which llama.cpp uses, too.",
@@ -110,11 +110,13 @@ def pull(
 ) -> None:
     """Download a model with the drafter that fits it, or go on where that was interrupted."""
     rate = None if limit is None else rate_of(limit)
+    if folder is not None and not is_path(folder):
+        raise typer.BadParameter("--folder must name a folder.")
     if no_drafter and drafter:
         raise typer.BadParameter("--no-drafter and --drafter exclude each other.")
     address, own = _address(model), _own_file(drafter)
     named = None if own or drafter is None else _address(drafter)
-    folder = folder and expanded(folder).absolute()
+    place = None if folder is None else expanded(Path(folder)).absolute()
     cancel = CancelToken()
     with interrupt.cancels(cancel):
         with output.progress(f"Looking into {address.repo} ...") as update:
@@ -122,15 +124,15 @@ def pull(
             chosen = _choose(address, question, cancel, update)
             if own:
                 _refuse_unfit(chosen, own)
-        order = chosen.offer.order(chosen.row, chosen.drafter, folder)
+        order = chosen.offer.order(chosen.row, chosen.drafter, place)
         done = transfer(order, rate, cancel)
         target = target_of(done)
         if own:
             choose_drafter(target, own)
-        if folder:
-            _remember(folder)
+        if place:
+            _remember(place)
         checked = _check(target, cancel) if own or chosen.drafter else None
-    answer = Answer(chosen, done, target, folder, checked)
+    answer = Answer(chosen, done, target, place, checked)
     if as_json:
         output.print_json(_json(answer))
     else:
@@ -252,7 +254,7 @@ def _json(answer: Answer) -> dict[str, object]:
                 "path": printable(one.path),
                 "bytes": one.file.bytes,
                 "sha256": one.file.sha256,
-                "verified": one.file.sha256 is not None,
+                "verified": one.transferred and one.file.sha256 is not None,
                 "repo": one.repo,
                 "transferred": one.transferred,
             }

@@ -8,16 +8,19 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.cli import output
+from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import connect
 from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.orders import Downloaded, Order
 from slipstream.hub.downloads.progress import Progress as State
 from slipstream.hub.downloads.progress import Watch
 from slipstream.hub.downloads.queue import run
-from slipstream.hub.downloads.records import Records
+from slipstream.hub.downloads.records import Record, Records
 from slipstream.paths import downloads_folder
 from slipstream.words import duration, several, size
 
+_LOOK = 0.5
+"""Seconds between two looks at whether another program is still at it."""
 _EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 
@@ -31,14 +34,23 @@ def transfer(order: Order, rate: float | None, cancel: CancelToken) -> Downloade
         rate: bytes per second at most; None for as fast as it goes.
         cancel: ends it; what arrived is kept.
 
-    Raises: Cancelled; OSError; SlipstreamError: what ``connect`` and ``run`` raise.
+    Raises: Cancelled; SlipstreamError: ``not_saved``, what ``connect`` and ``run`` raise.
     """
     records = Records(downloads_folder())
-    record = records.for_order(order)
+    try:
+        record = records.for_order(order)
+    except OSError as error:
+        raise SlipstreamError(
+            "not_saved",
+            "The download cannot be noted, so it was not begun.",
+            facts={"path": str(downloads_folder()), "reason": error.strerror or str(error)},
+            action="Free some space there, or make it writable.",
+        ) from error
     files = [file for item in order.items for file in item.files]
     total = sum(file.bytes for file in files)
     output.say(f"Downloading {several(len(files), 'file')}, {size(total)} ...")
     try:
+        _wait_for_others(record, records, cancel)
         with connect() as connection, _watched(total) as watch:
             done = run(record, records, connection, cancel, watch, SpeedLimit(rate))
     except Cancelled:
@@ -46,6 +58,18 @@ def transfer(order: Order, rate: float | None, cancel: CancelToken) -> Downloade
         raise
     records.remove(record.id)
     return done
+
+
+def _wait_for_others(record: Record, records: Records, cancel: CancelToken) -> None:
+    """Let another program that is at the same download finish, or end.
+
+    Raises: Cancelled.
+    """
+    if records.is_held(record.id):
+        output.say("Another program is at this download; waiting for it ...")
+    while records.is_held(record.id):
+        cancel.wait(_LOOK)
+        cancel.raise_if_cancelled()
 
 
 @contextlib.contextmanager

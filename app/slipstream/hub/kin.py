@@ -141,7 +141,9 @@ def made_from_the_same(
 def _promises(info: "ModelInfo", model: ModelName) -> Iterator[bool]:
     place = Place(info.id)
     for sibling in info.siblings or ():
-        path = sibling.rfilename
+        path: object = sibling.rfilename
+        if not isinstance(path, str):
+            continue
         if path.lower().endswith(".gguf") and guess_by_name(PurePosixPath(path)).role in KINDS:
             name = listed_name(path, place)
             yield name is not None and name.same_model(model)

@@ -90,7 +90,7 @@ class Models:
         if len(names) > MOST_MODELS:
             self.problems.append(_too_many(self.repository, len(names)))
         if not found:
-            raise next(iter(self.problems), _nothing(self.repository, self._asked, ()))
+            yield self._called_a_drafter()
 
     def header(self, one: FileSet) -> Header:
         """The header of files of the repository, read only if nothing here knows it.
@@ -119,6 +119,24 @@ class Models:
                 return self._alike(targets[one.files], header, name)
         return None
 
+    def _called_a_drafter(self) -> Read:
+        """A model that is named like a drafter, where there is no other.
+
+        Raises: Cancelled; SlipstreamError, if there is none either.
+        """
+        drafters = () if self._asked else self.repository.drafters[:MOST_TRIES]
+        for one in drafters:
+            try:
+                header = self.header(one)
+            except SlipstreamError as problem:
+                self.problems.append(problem)
+                continue
+            self.repository = with_header(self.repository, one, header)
+            targets = {each.files: each for each in self.repository.targets}
+            if one.files in targets:
+                return self._alike(targets[one.files], header, _name(one))
+        raise next(iter(self.problems), _nothing(self.repository, self._asked, ()))
+
     def _alike(self, one: FileSet, header: Header, name: str) -> Read:
         alike = []
         for other in self._usable():
@@ -132,10 +150,10 @@ class Models:
     def _wanted(self) -> tuple[FileSet, ...]:
         """The quantizations that are asked for and can be run.
 
-        Raises: SlipstreamError, if there are none.
+        Raises: SlipstreamError, if there are none, and nothing that may be one.
         """
         usable = self._usable()
-        if not usable:
+        if not usable and (self._asked or self._found() or not self.repository.drafters):
             raise _nothing(self.repository, self._asked, self._found())
         return usable
 
