@@ -337,7 +337,9 @@ def test_a_file_is_not_read_again_until_it_changes(stores: Stores, tmp_path: Pat
     assert only(folder).problem == "This is not a GGUF file: a.gguf."
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 1}', "\xff", "nothing at all"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"version": 1}', "\xff", "nothing at all", "[" * 100_000]
+)
 def test_notes_that_are_damaged_do_not_matter(stores: Stores, tmp_path: Path, content: str) -> None:
     folder = tmp_path / "models"
     write_target(folder / "a.gguf")

@@ -76,6 +76,14 @@ def test_a_pipe_is_there_and_no_model(tmp_path: Path) -> None:
     assert caught.value.message == f"{pipe} cannot be read. It is not a file."
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are no files there")
+def test_a_pipe_in_the_place_of_a_reference_is_not_waited_for(cache: Path) -> None:
+    model = write_target(snapshot(cache, main=False) / "a-Q8_0.gguf")
+    (cache / "models--owner--Test-GGUF" / "refs").mkdir()
+    os.mkfifo(cache / "models--owner--Test-GGUF" / "refs" / "main")
+    assert resolve("owner/Test-GGUF") == model
+
+
 def test_a_folder_stands_for_the_only_model_in_it(tmp_path: Path) -> None:
     target = tmp_path / "model.gguf"
     shutil.copy(DEMO_SMALL, target)

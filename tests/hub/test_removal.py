@@ -20,6 +20,8 @@ from slipstream.hub.library.models import Library
 from slipstream.hub.library.removal import Removal, removal
 from slipstream.hub.library.removing import Removed, remove
 from slipstream.hub.library.scan import scan
+from slipstream.hub.library.stored import Source
+from slipstream.hub.library.stores import Store
 
 NO_LINKS = sys.platform == "win32"
 links = pytest.mark.skipif(NO_LINKS, reason="links")
@@ -424,6 +426,99 @@ def test_a_link_of_a_snapshot_that_leads_out_of_the_cache_takes_nothing_along(
     remove(decided)
     assert precious.exists()
     assert not cache.joinpath("models--owner--x").exists()
+
+
+@links
+def test_a_snapshot_that_lies_elsewhere_stays_and_so_does_what_it_needs(
+    cache: Path, tmp_path: Path
+) -> None:
+    snapshots = cache / "models--owner--Test-GGUF" / "snapshots"
+    elsewhere = tmp_path / "elsewhere"
+    for entry in (snapshots / MAIN).iterdir():
+        if entry.is_symlink():
+            blob = entry.resolve()
+            entry.unlink()
+            entry.symlink_to(blob)
+    shutil.copytree(snapshots / MAIN, elsewhere, symlinks=True)
+    (snapshots / OLD).symlink_to(elsewhere)
+    before = left_in(elsewhere)
+    decided = decide("Test-Q4_K_M.gguf")
+    stays = {str(path): why for path, why in decided.kept}
+    assert stays[str(snapshots / OLD / "Test-Q4_K_M.gguf")] == "It lies outside its repository."
+    assert (decided.freed, decided.files) == (0, ())
+    assert remove(decided).removed == (snapshots / MAIN / "Test-Q4_K_M.gguf",)
+    assert left_in(elsewhere) == before
+    assert (elsewhere / "Test-Q4_K_M.gguf").exists()
+
+
+@links
+def test_notes_about_revisions_that_lie_elsewhere_stay(cache: Path, tmp_path: Path) -> None:
+    home = cache / "models--owner--Test-GGUF"
+    (home / ".no_exist" / MAIN).mkdir(parents=True)
+    for name in ("refs", ".no_exist"):
+        shutil.move(home / name, tmp_path / name)
+        (home / name).symlink_to(tmp_path / name)
+    for name in ("Test-Q4_K_M.gguf", "Test-Q8_0.gguf"):
+        done = remove(decide(name))
+        assert done.failed == ()
+        assert done.freed > 0
+    assert left_in(tmp_path / "refs") == {"main"}
+    assert (tmp_path / ".no_exist" / MAIN).is_dir()
+
+
+@links
+def test_blobs_that_were_moved_to_another_disk_go(cache: Path, tmp_path: Path) -> None:
+    blobs, disk = cache / "models--owner--Test-GGUF" / "blobs", tmp_path / "disk"
+    shutil.move(blobs, disk)
+    blobs.symlink_to(disk)
+    size = used(disk)
+    done = remove(decide("Test-Q4_K_M.gguf"))
+    assert done.failed == ()
+    assert done.freed == size - used(disk) > 0
+    remove(decide("Test-Q8_0.gguf"))
+    assert left_in(disk) == set()
+
+
+@links
+def test_blobs_that_repositories_have_in_one_folder_stay(stores: Stores, tmp_path: Path) -> None:
+    cache, _ = stores
+    for name in ("one", "two"):
+        in_cache(cache, f"owner/{name}", write_target(tmp_path / "a-Q8_0.gguf"))
+    shutil.rmtree(cache / "models--owner--two" / "blobs")
+    (cache / "models--owner--two" / "blobs").symlink_to(cache / "models--owner--one" / "blobs")
+    found = library()
+    decided = removal(named(found, "owner/one:Q8_0"), found)
+    assert set(kept(decided).values()) == {"Another repository keeps its files in the same folder."}
+    assert remove(decided).freed == 0
+    assert (cache / "models--owner--two" / "snapshots" / MAIN / "a-Q8_0.gguf").exists()
+
+
+@links
+def test_the_stores_that_lose_something_are_told(stores: Stores, tmp_path: Path) -> None:
+    cache, home = stores
+    entry = in_cache(cache, REPO, write_target(tmp_path / "a-Q8_0.gguf"))
+    models = home / ".lmstudio" / "models"
+    (models / "p" / "r").mkdir(parents=True)
+    (models / "p" / "r" / "other.gguf").symlink_to(entry.resolve())
+    decided = decide("a-Q8_0.gguf")
+    assert decided.stores == (Store(Source.HUGGINGFACE, cache), Store(Source.LMSTUDIO, models))
+    (models / "p" / "r" / "other.gguf").unlink()
+    assert decide("a-Q8_0.gguf").stores == (Store(Source.HUGGINGFACE, cache),)
+
+
+@links
+def test_a_companion_that_another_store_has_too_stays(stores: Stores, tmp_path: Path) -> None:
+    cache, home = stores
+    in_cache(cache, REPO, write_target(tmp_path / "a-Q8_0.gguf"))
+    eye = in_cache(cache, REPO, write_projector(tmp_path / "mmproj-F16.gguf"))
+    link = home / ".lmstudio" / "models" / "p" / "r" / "mmproj-F16.gguf"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(eye.resolve())
+    decided = decide("a-Q8_0.gguf")
+    assert kept(decided) == {"mmproj-F16.gguf": "Another store has it, too."}
+    remove(decided)
+    assert link.exists()
+    assert library().models == ()
 
 
 _entries = st.lists(

@@ -101,6 +101,53 @@ def test_data_sets_and_strange_files_in_the_cache_are_no_models(stores: Stores) 
     assert groups() == []
 
 
+@pytest.mark.skipif(NO_LINKS, reason="pipes")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "../cache/models--owner--x/refs/main",
+        f"../cache/models--owner--x/trees/{MAIN}.json",
+        ".ollama/models/manifests/registry.ollama.ai/library/a/latest",
+        ".lmstudio/settings.json",
+        ".lmstudio-home-pointer",
+    ],
+)
+def test_a_pipe_is_never_waited_for(stores: Stores, tmp_path: Path, place: str) -> None:
+    in_cache(stores[0], "owner/x", write_target(tmp_path / "a.gguf"), ref=None)
+    (stores[0] / "models--owner--x" / "blobs" / "1.part").write_bytes(b"x")
+    pipe = stores[1] / place
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    assert [names(group) for group in groups()] == [["a.gguf"]]
+
+
+@pytest.mark.skipif(NO_LINKS, reason="pipes")
+def test_pipes_and_devices_are_no_models(stores: Stores, tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    for name in ("a.gguf", "b.gguf.part"):
+        os.mkfifo(models / name)
+    (models / "c.gguf").symlink_to(models / "a.gguf")
+    (models / "d.gguf").symlink_to("/dev/zero")
+    (models / "e.gguf").symlink_to(models / "gone")
+    found = groups(models)
+    assert [(names(group), group.parts) for group in found] == [(["e.gguf"], ())]
+
+
+@pytest.mark.parametrize(
+    "in_the_way", ["huggingface", "huggingface/hub", "huggingface/hub/models--a--b"]
+)
+def test_a_file_where_a_folder_of_the_cache_should_be_is_told(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_the_way: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "huggingface" / "hub"))
+    file = tmp_path / in_the_way
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("a file")
+    (problem,) = look().problems
+    assert (problem.code, problem.facts) == ("not_a_folder", {"path": str(file)})
+
+
 def test_what_huggingface_hub_writes_is_found(stores: Stores) -> None:
     from huggingface_hub import hf_hub_download
 
@@ -272,6 +319,22 @@ def test_no_manifest_of_ollama_makes_it_fail(
     for group in ollama.groups(store, [], CancelToken()):
         assert all(path.parent == store / "blobs" for path in group.files)
     shutil.rmtree(manifest.parents[3])
+
+
+@pytest.mark.parametrize("digest", [None, 5, [], {}, "sha256:1"])
+@pytest.mark.parametrize("kind", ["application/vnd.ollama.image.model", [], None])
+def test_a_layer_of_ollamas_that_makes_no_sense_is_left_out(
+    stores: Stores, tmp_path: Path, digest: object, kind: object
+) -> None:
+    store = stores[1] / ".ollama" / "models"
+    blob = blob_of(store, write_target(tmp_path / "a.gguf"))
+    good = {"mediaType": "application/vnd.ollama.image.model", "digest": blob.name}
+    layers = [{"mediaType": kind, "digest": digest}, good]
+    write_manifest(store, "a/b/c/d", {"layers": layers})
+    assert [group.files for group in groups()] == [(blob,)]
+    lists = "application/vnd.ollama.manifest.list.v2+json"
+    write_manifest(store, "a/b/c/d", {"mediaType": lists, "manifests": [{"digest": digest}]})
+    assert groups() == []
 
 
 @pytest.mark.parametrize("content", ["", "{", "[" * 100_000, "null"])

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from slipstream.hub.small import read_text
+
 
 def snapshots(home: Path) -> list[Path]:
     """The folders of its revisions: the one called main first, then the newest.
@@ -20,7 +22,7 @@ def snapshots(home: Path) -> list[Path]:
 def reference(home: Path, name: str) -> str:
     """The commit that a branch or tag is; empty if that is not known."""
     try:
-        return (home / "refs" / name).read_text(encoding="utf-8").strip()
+        return read_text(home / "refs" / name)
     except (OSError, ValueError):
         return ""
 

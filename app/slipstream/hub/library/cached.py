@@ -3,6 +3,9 @@
 The rules are those of huggingface_hub (``utils/_cache_manager.py``, ``utils/_shared_blobs.py``):
 a blob goes with the last snapshot that leads to it, a reference with its revision, and content
 that repositories share with the last of them.
+
+What lies outside its repository, by a link to a folder, is left alone. Only ``blobs`` as a whole
+may have been moved to another disk: the models would otherwise take their room there for ever.
 """
 
 import os
@@ -11,7 +14,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipstream.hub.library.doomed import Doomed, doomed
+from slipstream.hub.library.doomed import Doomed, doomed, lies_in
+from slipstream.hub.revisions import snapshots
+from slipstream.hub.small import read_text
+from slipstream.paths import real
 
 _SHARED = re.compile(r"[0-9a-f]{64}")
 _INNER = ("refs", "blobs", "snapshots", "trees", ".no_exist")
@@ -57,9 +63,13 @@ def emptied(root: Path, entries: Iterable[Path]) -> Emptied:
 
 
 def _empty(root: Path, home: Path, going: set[Path], result: Emptied) -> None:
+    outside = {path for path in going if not lies_in(path, home)}
+    result.kept += [(path, "It lies outside its repository.") for path in sorted(outside)]
+    going = going - outside
     revisions = {path.relative_to(home).parts[1] for path in going}
-    staying = [path for path in _files_below(home / "snapshots") if path not in going]
-    needed = {_next(path) for path in staying}
+    every = [path for snapshot in snapshots(home) for path in _files_below(snapshot)]
+    staying = [path for path in every if path not in going]
+    needed = {_next(path) for path in staying} | {real(path) for path in outside}
     blobs: set[Path] = set()
     for path in sorted(going):
         one = doomed(path, home)
@@ -68,27 +78,33 @@ def _empty(root: Path, home: Path, going: set[Path], result: Emptied) -> None:
             blobs.add(_next(path))
         elif one:
             result.files += [one, *_second_names(home, one, staying)]
-    for blob in sorted(blobs):
-        _content(root, home, blob, needed, result)
+    if _is_joint(home / "blobs", root):
+        why = "Another repository keeps its files in the same folder."
+        result.kept += [(blob, why) for blob in sorted(blobs)]
+    else:
+        for blob in sorted(blobs):
+            _content(root, home, blob, needed, result)
     gone = revisions - {path.relative_to(home).parts[1] for path in staying}
     for path in _about(home, gone):
         one = doomed(path, home)
-        if one:
+        if one and lies_in(path, home):
             (result.links if path.is_relative_to(home / "refs") else result.files).append(one)
     inner = {parent for path in going for parent in path.parents if parent.is_relative_to(home)}
     inner |= {home, *(home / name for name in _INNER)}
     inner |= {home / ".no_exist" / revision for revision in gone}
+    inner = {path for path in inner if path == home or lies_in(path, home)}
     result.folders += sorted(inner, key=lambda path: len(path.parts), reverse=True)
 
 
 def _content(root: Path, home: Path, blob: Path, needed: set[Path], result: Emptied) -> None:
     """What links of snapshots lead to goes, unless something else needs it."""
-    one = doomed(blob, home)
+    blobs = home / "blobs"
+    one = doomed(blob, blobs)
     if one is None:
         return
-    if blob.parent != home / "blobs":
+    if blob.parent != blobs:
         result.kept.append((blob, "It lies outside its repository; only the link to it goes."))
-    elif blob in needed:
+    elif not needed.isdisjoint({blob, real(blob)}):
         result.kept.append((blob, "Another file of the repository has the same content."))
     elif not one.is_link:
         result.files.append(one)
@@ -99,10 +115,17 @@ def _content(root: Path, home: Path, blob: Path, needed: set[Path], result: Empt
         result.kept.append((_next(blob), "It lies outside the cache; only the link to it goes."))
 
 
+def _is_joint(blobs: Path, root: Path) -> bool:
+    """Whether two repositories of a cache, not one by two names, have one folder of contents."""
+    homes = {real(home) for home in root.iterdir() if real(home / "blobs") == real(blobs)}
+    return len(homes) > 1
+
+
 def _second_names(home: Path, one: Doomed, staying: Iterable[Path]) -> Iterator[Doomed]:
     """The blob that is the same file as an entry of a snapshot, where there are no links."""
     if one.names > 1 and not any(_is_same(path, one, home) for path in staying):
-        others = (doomed(path, home) for path in _files_below(home / "blobs"))
+        blobs = home / "blobs"
+        others = (doomed(path, blobs) for path in _files_below(blobs))
         yield from (each for each in others if each and each.found == one.found)
 
 
@@ -115,7 +138,7 @@ def _about(home: Path, revisions: set[str]) -> Iterator[Path]:
     """References to revisions, and what was noted about them."""
     for path in _files_below(home / "refs"):
         try:
-            if path.read_text(encoding="utf-8").strip() in revisions:
+            if read_text(path) in revisions:
                 yield path
         except (OSError, ValueError):
             continue
@@ -158,7 +181,7 @@ def _links_to(payload: Path, root: Path) -> set[Path]:
     """The links to shared content; its own path, too, where they are not known: then
     huggingface_hub leaves it."""
     try:
-        names = payload.with_name(f"{payload.name}.refs").read_text(encoding="utf-8")
+        names = read_text(payload.with_name(f"{payload.name}.refs"))
     except (OSError, ValueError):
         return {payload}
     links = {root / name for name in names.splitlines() if ".." not in Path(name).parts}

@@ -20,6 +20,7 @@ from slipstream.drafters.lineage import made_for, own_name
 from slipstream.drafters.pairing import prove
 from slipstream.errors import SlipstreamError
 from slipstream.hub.library.stored import LocalSet
+from slipstream.hub.small import read_json
 from slipstream.weights.cache import SETTLED, cached_header
 from slipstream.weights.header import Header
 from slipstream.weights.names import display_name, model_stem, quantization_at, quantization_of
@@ -28,6 +29,8 @@ from slipstream.words import size
 
 _UNSEEN = 5_000
 """Entries kept of files that were not met this time: a drive may come back."""
+_LONGEST = 64 << 20
+"""Bytes; the entry of one file has some 200."""
 _HEADS = frozenset({FileRole.MTP, FileRole.GEMMA4_ASSISTANT})
 
 
@@ -171,7 +174,7 @@ def _file() -> Path:
 
 def _load() -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, SlipstreamError):
-        content = json.loads(_file().read_bytes())
+        content = read_json(_file(), _LONGEST)
         # Another version of the app may judge in another way.
         if content["version"] == __version__:
             return dict(content["notes"])

@@ -4,7 +4,6 @@ huggingface_hub and llama.cpp write it alike; where there are no symbolic links,
 themselves lie in the snapshots.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +11,9 @@ from pathlib import Path
 from slipstream.cancel import CancelToken
 from slipstream.drafters.lineage import CACHE_FOLDERS, cached_repository
 from slipstream.hub.library.stored import Group, Part, Source, is_gguf, is_part, part
-from slipstream.hub.library.walk import Problems, entries_of, files_below, is_folder
+from slipstream.hub.library.walk import Problems, entries_of, files_below, is_folder, not_a_folder
 from slipstream.hub.revisions import snapshots
+from slipstream.hub.small import read_json
 
 _LARGEST_TREE = 64 << 20
 """Bytes; the listing of a repository with 1,148 files has some 300 kB."""
@@ -27,6 +27,8 @@ def groups(root: Path, problems: Problems, cancel: CancelToken) -> Iterator[Grou
         if is_folder(home):
             name = cached_repository(entry.name)
             yield from _repository(Group(Source.HUGGINGFACE, root, home, name), problems, cancel)
+        elif home.exists():
+            problems.append(not_a_folder(home))
 
 
 def is_cache(folder: Path) -> bool:
@@ -67,11 +69,9 @@ def _names(home: Path, problems: Problems) -> dict[str, str]:
     names: dict[str, str] = {}
     for entry in entries_of(home / "trees", problems):
         try:
-            if entry.stat().st_size > _LARGEST_TREE:
-                continue
-            files = json.loads(Path(entry.path).read_bytes())["files"]
+            files = read_json(Path(entry.path), _LARGEST_TREE)["files"]
             for path, about in files.items():
                 names[about.get("lfs_sha256") or about["blob_id"]] = path.rpartition("/")[2]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
     return names

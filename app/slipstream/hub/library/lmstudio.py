@@ -1,6 +1,5 @@
 """LM Studio's models: ``publisher/repo/file.gguf`` in its folder."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,11 +7,11 @@ from slipstream.cancel import CancelToken
 from slipstream.hub.library.folder import group, wanted
 from slipstream.hub.library.stored import Group, Source
 from slipstream.hub.library.walk import Problems, files_below
+from slipstream.hub.small import read_json, read_text
 from slipstream.paths import expanded, is_path
 
 _POINTER = "~/.lmstudio-home-pointer"
 _HOMES = ("~/.lmstudio", "~/.cache/lm-studio")
-_LONGEST = 1 << 20
 
 
 def roots() -> list[Path]:
@@ -37,7 +36,7 @@ def groups(root: Path, problems: Problems, cancel: CancelToken) -> Iterator[Grou
 
 def _homes() -> Iterator[Path]:
     try:
-        pointed = expanded(Path(_POINTER)).read_text(encoding="utf-8").strip()
+        pointed = read_text(expanded(Path(_POINTER)))
     except (OSError, ValueError):
         pointed = ""
     if is_path(pointed):
@@ -46,12 +45,9 @@ def _homes() -> Iterator[Path]:
 
 
 def _downloads(home: Path) -> Iterator[Path]:
-    settings = home / "settings.json"
     try:
-        if settings.stat().st_size > _LONGEST:
-            return
-        folder = json.loads(settings.read_bytes()).get("downloadsFolder")
-    except (OSError, ValueError, AttributeError, RecursionError):
+        folder = read_json(home / "settings.json").get("downloadsFolder")
+    except (OSError, ValueError, AttributeError):
         return
     if isinstance(folder, str) and is_path(folder):
         yield expanded(Path(folder))

@@ -3,7 +3,6 @@
 Layout: ``manifest/manifest.go`` and ``manifest/paths.go`` of ollama/ollama.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 from slipstream.cancel import CancelToken
 from slipstream.hub.library.stored import Group, Part, Source, part
 from slipstream.hub.library.walk import Problems, entries_of, files_below
+from slipstream.hub.small import read_json
 from slipstream.paths import expanded
 
 _HOMES = ("~/.ollama/models", "/usr/share/ollama/.ollama/models")
@@ -70,7 +70,7 @@ def _model(about: Group, path: Path) -> Group | None:
         if manifest.get("mediaType") == _LIST:
             manifest = _child(manifest["manifests"], about.home)
         layers = [(each["mediaType"], each["digest"]) for each in manifest.get("layers") or ()]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if manifest.get("format") not in (None, "", "gguf"):
         return None
@@ -85,10 +85,8 @@ def _model(about: Group, path: Path) -> Group | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Raises: OSError, ValueError, RecursionError."""
-    if path.stat().st_size > _LONGEST:
-        raise ValueError("too long")
-    manifest = json.loads(path.read_bytes())
+    """Raises: OSError, ValueError, TypeError."""
+    manifest = read_json(path, _LONGEST)
     if not isinstance(manifest, dict):
         raise TypeError
     return manifest
@@ -97,18 +95,22 @@ def _read(path: Path) -> dict[str, Any]:
 def _child(children: list[dict[str, Any]], blobs: Path) -> dict[str, Any]:
     """The manifest for GGUF of several for one model; what it says may stand in a blob."""
     child = next((each for each in children if each.get("runner") != "mlx"), {})
-    digest = _DIGEST.fullmatch(child.get("digest") or "")
-    return {**_read(_blob(digest[1], blobs)), **child} if digest else child
+    blob = _blob(child.get("digest"), blobs)
+    return {**_read(blob), **child} if blob else child
 
 
-def _blobs(layers: list[tuple[str, str]], kinds: tuple[str, ...], blobs: Path) -> tuple[Path, ...]:
-    wanted = {_LAYER + kind for kind in kinds}
-    digests = (_DIGEST.fullmatch(digest) for kind, digest in layers if kind in wanted)
-    return tuple(_blob(digest[1], blobs) for digest in digests if digest)
+def _blobs(
+    layers: list[tuple[object, object]], kinds: tuple[str, ...], blobs: Path
+) -> tuple[Path, ...]:
+    wanted = [_LAYER + kind for kind in kinds]
+    found = (_blob(digest, blobs) for kind, digest in layers if kind in wanted)
+    return tuple(filter(None, found))
 
 
-def _blob(digest: str, blobs: Path) -> Path:
-    return blobs / f"sha256-{digest.lower()}"
+def _blob(digest: object, blobs: Path) -> Path | None:
+    """Where a content is; None for what is no digest, whatever a manifest holds."""
+    found = _DIGEST.fullmatch(digest) if isinstance(digest, str) else None
+    return blobs / f"sha256-{found[1].lower()}" if found else None
 
 
 def _parts(root: Path, problems: Problems) -> Iterator[Part]:

@@ -12,6 +12,7 @@ from slipstream.hub.library.cached import Emptied, emptied
 from slipstream.hub.library.doomed import Doomed, doomed, freed_by, lies_in
 from slipstream.hub.library.models import Companion, Library, LocalModel, Place, Stored
 from slipstream.hub.library.stored import Source
+from slipstream.hub.library.stores import Store
 from slipstream.paths import printable, real
 
 Kept = tuple[Path, str]
@@ -30,6 +31,7 @@ class Removal:
         folders: deleted if nothing is left in them, the innermost first.
         freed: bytes.
         kept: what stays, and why.
+        stores: those that lose something.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Removal:
     folders: tuple[Path, ...]
     freed: int
     kept: tuple[Kept, ...]
+    stores: tuple[Store, ...]
 
 
 def removal(model: LocalModel | Companion, library: Library) -> Removal:
@@ -70,7 +73,19 @@ def removal(model: LocalModel | Companion, library: Library) -> Removal:
         folders=tuple(folder for cache in caches for folder in cache.folders),
         freed=freed_by(files) + sum(cache.shared_bytes for cache in caches),
         kept=(*kept, *(each for cache in caches for each in cache.kept)),
+        stores=tuple(_stores(leaving, found)),
     )
+
+
+def _stores(leaving: Iterable[Stored], going: Sequence[Doomed]) -> list[Store]:
+    """The stores that something goes from, each once."""
+    places = (place for one in leaving for place in one.places)
+    touched = {
+        Store(place.source, place.root): None
+        for place in places
+        if any(one.path.is_relative_to(place.root) for one in going)
+    }
+    return list(touched)
 
 
 def _refuse_ollama(model: Stored) -> None:
@@ -102,11 +117,19 @@ def _companions(model: LocalModel, library: Library) -> tuple[list[Companion], l
             kept.append((one.path, f"{others[0]}{more} it."))
         elif any(place.source is Source.OLLAMA for place in one.places):
             kept.append((one.path, "It is Ollama's."))
+        elif _is_elsewhere_too(one, model):
+            kept.append((one.path, "Another store has it, too."))
         elif one.path in model.lent:
             kept.append((one.path, "It did not come with this model."))
         else:
             going.append(one)
     return going, kept
+
+
+def _is_elsewhere_too(companion: Companion, model: LocalModel) -> bool:
+    """Whether a store that the model is not in has a companion as well: its program may need it."""
+    roots = {place.root for place in companion.places}
+    return len(roots) > 1 and not roots <= {place.root for place in model.places}
 
 
 def _cached(leaving: Iterable[Stored]) -> dict[Path, list[Path]]:

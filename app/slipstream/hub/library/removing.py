@@ -78,9 +78,9 @@ def _delete_shared(links: Sequence[Doomed]) -> tuple[int, list[Failure]]:
 
     contents = {real(one.path): _size(one.path) for one in links}
     none: frozenset[Path] = frozenset()
-    for home in {one.root for one in links}:
-        blobs = frozenset(one.path for one in links if one.root == home)
-        DeleteCacheStrategy(0, blobs, none, none, none, cache_dir=home.parent).execute()
+    for cache in {one.path.parents[2] for one in links}:
+        blobs = frozenset(one.path for one in links if one.path.parents[2] == cache)
+        DeleteCacheStrategy(0, blobs, none, none, none, cache_dir=cache).execute()
     freed = sum(size for path, size in contents.items() if not path.exists())
     return freed, [(one.path, _STUCK) for one in links if one.path.is_symlink()]
 

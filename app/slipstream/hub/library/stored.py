@@ -128,13 +128,15 @@ def is_part(name: str) -> bool:
 
 
 def part(path: Path, of: str | None) -> Part | None:
-    """A file that has not arrived in full, as it is now; None if it is gone.
+    """A file that has not arrived in full, as it is now; None if it is no file, or gone.
 
     Room that was set aside for it and not yet written to does not count.
     """
     try:
         found = path.lstat()
     except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
         return None
     written = getattr(found, "st_blocks", found.st_size) * _BLOCK
     return Part(path, min(found.st_size, written), of)

@@ -11,7 +11,7 @@ from slipstream.hub.cache import hub_cache
 from slipstream.hub.library import folder as one_folder
 from slipstream.hub.library import huggingface, lmstudio, ollama
 from slipstream.hub.library.stored import Group, Source
-from slipstream.hub.library.walk import Problems, is_folder
+from slipstream.hub.library.walk import Problems, is_folder, not_a_folder
 from slipstream.paths import expanded, printable
 
 _Groups = Callable[[Path, Problems, CancelToken], Iterator[Group]]
@@ -55,6 +55,7 @@ def survey(folders: Sequence[Path], cancel: CancelToken) -> Survey:
     Raises: Cancelled.
     """
     problems: Problems = [_gone(path) for path in map(expanded, folders) if not is_folder(path)]
+    problems += map(not_a_folder, _in_the_way(hub_cache()))
     there = tuple(stores(folders))
     groups = [group for one in there for group in _READERS[one.source](one.root, problems, cancel)]
     return Survey(there, tuple(groups), tuple(problems))
@@ -76,6 +77,11 @@ def _possible(folders: Sequence[Path]) -> Iterator[Store]:
     for folder in folders:
         root = expanded(folder).absolute()
         yield Store(Source.HUGGINGFACE if huggingface.is_cache(root) else Source.FOLDER, root)
+
+
+def _in_the_way(folder: Path) -> list[Path]:
+    """What lies at the place of a folder, or on the way to it, and is none."""
+    return [path for path in (folder, *folder.parents) if path.exists() and not is_folder(path)]
 
 
 def _gone(path: Path) -> SlipstreamError:

@@ -49,9 +49,7 @@ def files_below(
         if looked > MOST:
             problems.append(_too_much(folder))
             return
-        yield from (
-            Path(each.path) for each in entries if wanted(each.name) and not _is_folder(each)
-        )
+        yield from (Path(each.path) for each in entries if wanted(each.name) and _may_be_file(each))
         if depth < deepest:
             inner = [Path(each.path) for each in entries if _is_entered(each, follow)]
             waiting += [(path, depth + 1) for path in reversed(inner)]
@@ -81,7 +79,15 @@ def _is_entered(entry: os.DirEntry[str], follow: bool) -> bool:
     return not entry.name.startswith(".") and _is_folder(entry, follow)
 
 
-def _is_folder(entry: os.DirEntry[str], follow: bool = True) -> bool:
+def _may_be_file(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a file, or a link to something that is not there now."""
+    try:
+        return stat.S_ISREG(entry.stat().st_mode)
+    except OSError:
+        return True
+
+
+def _is_folder(entry: os.DirEntry[str], follow: bool) -> bool:
     try:
         return entry.is_dir(follow_symlinks=follow)
     except OSError:
@@ -99,6 +105,16 @@ def _again(folder: Path, seen: set[tuple[int, int]]) -> bool:
         seen.add(number)
         return False
     return True
+
+
+def not_a_folder(path: Path) -> SlipstreamError:
+    """The word on something that lies where a folder with models should be."""
+    return SlipstreamError(
+        "not_a_folder",
+        f"{printable(path)} is not a folder, so there can be no models in it.",
+        facts={"path": printable(path)},
+        action="Move it elsewhere if a folder with models should be there.",
+    )
 
 
 def _too_much(folder: Path) -> SlipstreamError:
