@@ -293,6 +293,13 @@ def test_offline_there_is_what_was_downloaded(
     assert hub.requests == []
 
 
+def test_a_renamed_model_answers_to_its_old_name(hub: HubServer, verb: Verb) -> None:
+    old = "slipstream-demo/Old-Name-GGUF"
+    pulled = verb("pull", old, "--json").document
+    assert pulled["model"] == "slipstream-demo/Slipstream-Demo-Deep-3M-GGUF:Q8_0"
+    assert verb("chat", old, "-p", "hello", "--json").document["text"].startswith("Hello")
+
+
 def test_a_rate_limit_is_waited_for_and_told(hub: HubServer, verb: Verb) -> None:
     hub.faults.retry_after = 1
     hub.faults.api += [429]

@@ -1,9 +1,11 @@
 """One call to the Hub: it ends in time, waits where it is asked to, and says what is wrong."""
 
+import gzip
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,10 @@ from slipstream.errors import SlipstreamError
 from slipstream.hub import calls
 from slipstream.hub.calls import ask
 from slipstream.hub.connection import Connection, connect
+from slipstream.hub.headers import read_set
+from slipstream.hub.listing import read_listing
 from slipstream.hub.refusals import failure, refusal
+from slipstream.hub.repository import sort_files
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, ModelInfo
@@ -304,3 +309,36 @@ def test_redirects_that_never_end(way: Connection) -> None:
 def test_a_certificate_that_is_not_trusted(way: Connection) -> None:
     error = httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate")
     assert failure(error, "owner/name", way).code == "untrusted"
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        Served(b"[" * 200_000),
+        Served(gzip.compress(bytes(200 << 20)), headers={"Content-Encoding": "gzip"}),
+    ],
+    ids=["deep", "without end"],
+)
+def test_answers_that_would_take_all_memory(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(served) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url.rpartition("/owner/")[0])
+        with connect() as way:
+            assert refused(way, about("owner/name")).code == "server_error"
+
+
+def test_a_header_is_asked_for_again_when_the_hub_is_busy(hub: HubServer, way: Connection) -> None:
+    hub.faults.resolve += [503]
+    listing = read_listing("owner/name", way, NEVER)
+    files = sort_files(listing).targets[0]
+    with pytest.raises(SlipstreamError) as caught:
+        read_set(listing, files, way, NEVER)
+    assert caught.value.code == "damaged_file"  # it was read: it is a start without an end
+    assert [one.status for one in hub.asked("resolve")] == [503, 302]
+
+
+def test_listings_are_read_by_many_threads_at_once(hub: HubServer, way: Connection) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        read = pool.map(lambda _: read_listing("owner/name", way, CancelToken()), range(40))
+        assert len({one.revision for one in read}) == 1

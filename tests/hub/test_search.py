@@ -192,3 +192,17 @@ def test_any_answer_is_read(fields: dict[str, object], paths: list[str]) -> None
     siblings = [{"rfilename": f"{path}.gguf"} for path in paths]
     found = _found({"id": "a/b", "siblings": siblings, **fields})
     assert found is None or found.repo == "a/b"
+
+
+def test_a_hub_whose_pages_do_not_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = Served(b'[{"id": "odd"}]')
+    with serving(served) as url:
+        endpoint = url.rpartition("/owner/")[0]
+        served.headers["Link"] = f'<{endpoint}/api/models?cursor=1>; rel="next"'
+        monkeypatch.setenv("HF_ENDPOINT", endpoint)
+        with connect() as way:
+            assert list(search("anything", way, NEVER)) == []
+            assert len(served.asked) == 50
+            served.headers["Link"] = '<http://elsewhere.example/models>; rel="next"'
+            assert list(search("anything", way, NEVER)) == []
+    assert len(served.asked) == 51

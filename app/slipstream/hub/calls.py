@@ -29,6 +29,11 @@ LONGEST_WAIT = 310.0
 """Seconds: the Hub counts requests in windows of five minutes."""
 _WAITS = 3
 _PAUSES = (0.5, 1.0, 2.0)
+_BUSY = frozenset({408, 500, 502, 503, 504})
+_ODD_ANSWERS = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+_OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+LONGEST_ANSWER = 64 << 20
+"""Bytes; a page of a thousand files is some 300 kB."""
 """Seconds before a request is made again that the server, or the way to it, failed."""
 
 
@@ -71,30 +76,56 @@ def ask(
         raise failure(failed.error, what, connection) from failed.error
     except TimeoutError as error:
         raise failure(error, what, connection) from error
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # of odd answers
+    except _ODD_ANSWERS as error:
         raise failure(error, what, connection) from error
     finally:
         asked.stop.cancel()
 
 
 def patiently(call: Callable[[], _T], cancel: CancelToken, waiting: Callable[[float], None]) -> _T:
-    """Run something that asks the Hub, again after the waits that a rate limit asks for.
+    """Run something that asks the Hub, again when a rate limit ended or a server is itself again.
 
-    Raises: Cancelled; SlipstreamError: what ``call`` raises, ``rate_limited`` after the last wait.
+    Raises: Cancelled; SlipstreamError: what ``call`` raises at last.
     """
-    for _ in range(_WAITS):
+    pauses, waits = iter(_PAUSES), _WAITS
+    while True:
         try:
             return call()
         except SlipstreamError as error:
-            seconds = error.facts.get("seconds")
-            if error.code != "rate_limited" or not isinstance(seconds, int):
+            limited = error.facts.get("seconds") if error.code == "rate_limited" else None
+            if isinstance(limited, int) and limited <= LONGEST_WAIT and waits:
+                waits -= 1
+                waiting(limited)
+                cancel.wait(limited)
+            elif error.facts.get("http_status") in _BUSY and (pause := next(pauses, None)):
+                cancel.wait(pause)
+            else:
                 raise
-            if seconds > LONGEST_WAIT:
-                raise
-            waiting(seconds)
-            cancel.wait(seconds)
-            cancel.raise_if_cancelled()
-    return call()
+        cancel.raise_if_cancelled()
+
+
+def _bounded(client: httpx2.Client, request: httpx2.Request) -> httpx2.Response:
+    """Send a request and read its answer, as far as answers go.
+
+    Raises: httpx2.HTTPError.
+    """
+    response = client.send(request, stream=True, follow_redirects=True)
+    try:
+        content = bytearray()
+        for piece in response.iter_bytes():
+            content += piece
+            if len(content) > LONGEST_ANSWER:
+                raise httpx2.DecodingError("the answer does not end", request=request)
+    finally:
+        response.close()
+    plain = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name.lower() not in _OF_THE_BODY
+    ]
+    return httpx2.Response(
+        response.status_code, headers=plain, content=bytes(content), request=response.request
+    )
 
 
 class _Refused(Exception):  # noqa: N818 - what the server did
@@ -135,7 +166,7 @@ class _Asked:
         while True:
             self.stop.raise_if_cancelled()
             try:
-                response = self._connection.client.send(request, follow_redirects=True)
+                response = _bounded(self._connection.client, request)
             except httpx2.HTTPError as error:
                 self._pause(next(pauses, None) if _is_passing(error) else None, _Failed(error))
                 continue
@@ -145,7 +176,7 @@ class _Asked:
                 waits -= 1
                 self._wait(wait_of(response.headers) if waits >= 0 else None, response)
             else:
-                again = response.status_code in {408, 500, 502, 503, 504}
+                again = response.status_code in _BUSY
                 self._pause(next(pauses, None) if again else None, _Refused(response))
 
     def _pause(self, seconds: float | None, error: Exception) -> None:

@@ -2,7 +2,6 @@
 
 import ipaddress
 import os
-import re
 import ssl
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ import httpx2
 from slipstream import __version__
 from slipstream.cancel import CancelToken, run_apart
 from slipstream.errors import SlipstreamError
-from slipstream.hub.address import HUB
+from slipstream.hub.address import PORTS, endpoint
 
 _T = TypeVar("_T")
 TIMEOUT = httpx2.Timeout(15.0, connect=10.0)
@@ -27,12 +26,6 @@ TIMEOUT = httpx2.Timeout(15.0, connect=10.0)
 _KEYRING = ("slipstream", "huggingface")
 _KEYRING_SECONDS = 2.0
 """A keyring that waits for somebody to unlock it counts as none."""
-_PORTS = {"http": 80, "https": 443}
-_ENDPOINT = re.compile(
-    r"https?://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[^\s?#@]*)?",
-    re.IGNORECASE | re.ASCII,
-)
-"""Without a name and a password: those would go into every error and log."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +91,8 @@ def connect() -> Connection:
             "Offline mode is on, so nothing is asked of the Hub.",
             action="Unset HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE to use the Hub.",
         )
-    endpoint = _endpoint()
-    return Connection(endpoint, _client(endpoint), _token() if _may_know(endpoint) else None)
+    hub = _endpoint()
+    return Connection(hub, _client(hub), _token() if _may_know(hub) else None)
 
 
 def user_agent() -> str:
@@ -144,9 +137,8 @@ def _is_true(*names: str) -> bool:
 
 
 def _endpoint() -> str:
-    text = (os.environ.get("HF_ENDPOINT") or HUB).strip().rstrip("/")
-    match = _ENDPOINT.fullmatch(text)
-    if match and int(match["port"] or 0) < 65536:
+    text = endpoint()
+    if text is not None:
         return text
     # its text is not repeated: somebody may have put a password into it
     raise SlipstreamError(
@@ -214,7 +206,7 @@ def _is_here(host: str) -> bool:
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+    return url.scheme, url.host, url.port or PORTS.get(url.scheme)
 
 
 def _netloc_host(host: str) -> str:

@@ -42,11 +42,11 @@ def read_set(
     return patiently(call, cancel, waiting)
 
 
-def stored_set(listing: Listing, file_set: FileSet) -> Header | None:
+def stored_set(file_set: FileSet) -> Header | None:
     """The header of a set whose files were all read before."""
     found = []
     for file in file_set.files:
-        header = stored(_key(listing, file), Path(file.path))
+        header = stored(key, Path(file.path)) if (key := _key(file)) else None
         if header is None:
             return None
         found.append(header)
@@ -82,8 +82,9 @@ def read_tokens(
 
 def _remote(listing: Listing, file: RepoFile, connection: Connection) -> Remote:
     url = connection.file_url(listing.repo, listing.revision, file.path)
-    return Remote(url, Path(file.path), _key(listing, file))
+    return Remote(url, Path(file.path), _key(file))
 
 
-def _key(listing: Listing, file: RepoFile) -> str:
-    return f"{listing.repo}@{listing.revision}/{file.path}"
+def _key(file: RepoFile) -> str | None:
+    """A content is the same wherever it is; small files that git keeps have no header."""
+    return file.sha256

@@ -31,7 +31,7 @@ def known_header(listing: Listing, file_set: FileSet) -> Header | None:
             return read_model(path)
         except SlipstreamError:
             return None
-    return stored_set(listing, file_set)
+    return stored_set(file_set)
 
 
 def _found(listing: Listing, file: RepoFile) -> Path | None:

@@ -1,7 +1,9 @@
 """The files of a repository, as the Hub lists them at one commit."""
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from slipstream.hub.address import is_repo, is_safe_path
 from slipstream.hub.calls import ask, silent
 from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing, RepoFile
+from slipstream.hub.renamed import remember
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, ModelInfo
@@ -26,6 +29,7 @@ _LARGEST = 1 << 50
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KEPT = 64
+_lock = threading.Lock()
 _known: dict[tuple[str, str, str], Listing] = {}
 """Listings that were read, by endpoint, repository and commit: what is pinned cannot change."""
 
@@ -56,8 +60,10 @@ def read_listing(
             action="Write it as owner/name.",
         )
     key = (connection.endpoint, repo.lower(), revision or "")
-    if key in _known:
-        return _known[key]
+    with _lock:
+        known = _known.get(key)
+    if known:
+        return known
 
     def call(api: "HfApi") -> Listing:
         info = api.model_info(repo, revision=revision, expand=_FIELDS)
@@ -73,10 +79,13 @@ def read_listing(
 
 def _keep(endpoint: str, repo: str, listing: Listing) -> None:
     pinned = replace(listing, ref=listing.revision)
-    for name in {repo.lower(), listing.repo.lower()}:
-        _known[endpoint, name, listing.revision] = pinned
-    while len(_known) > _KEPT:
-        del _known[next(iter(_known))]
+    with _lock:
+        for name in {repo.lower(), listing.repo.lower()}:
+            _known[endpoint, name, listing.revision] = pinned
+        while len(_known) > _KEPT:
+            del _known[next(iter(_known))]
+    with suppress(SlipstreamError):  # it is only a help
+        remember(repo, listing.repo)
 
 
 def _listing(info: "ModelInfo", entries: "list[Entry | Folder]") -> Listing:

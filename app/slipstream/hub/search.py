@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 PAGE = 20
+_MOST_PAGES = 50
+"""Nobody reads further, and a Hub that ignores what is asked for would be walked to its end."""
 Sort = Literal["trending", "downloads", "likes", "newest", "updated"]
 _SORTS: Mapping[Sort, str] = {
     "trending": "trendingScore",
@@ -129,11 +131,13 @@ def _items(
         # the Hub takes whole billions; the rest is left out by us
         query["num_parameters"] = f"max:{math.ceil(largest_parameters / 1e9)}B"
     url = str(httpx2.URL(f"{connection.endpoint}/api/models", params=query))
-    while url:
+    for _ in range(_MOST_PAGES):
         page, url = ask("models", _get(url, connection), connection, cancel, waiting)
         if not isinstance(page, list) or not page:
             return
         yield from page
+        if not url.startswith(f"{connection.endpoint}/"):
+            return
 
 
 def _look_up(
