@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hub_server import HubFile, HubServer, Made, Repo, Request
+from hub_server.answers import Answer, Call
 from slipstream.cancel import CancelToken
 from slipstream.hub.connection import connect
 from slipstream.hub.downloads.job import Patience
@@ -74,6 +75,16 @@ def child(**environment: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, **environment}, stdout=subprocess.PIPE
     )
+
+
+def changed(hub: HubServer, listener: str, change: Callable[[Answer], Answer]) -> None:
+    """Let a test Hub's answers be changed before they are sent, all of one listener."""
+    answer = hub.answer
+
+    def other(call: Call) -> Answer:
+        return change(answer(call)) if call.listener == listener else answer(call)
+
+    hub.answer = other  # type: ignore[method-assign]
 
 
 def asked_cdn(hub: HubServer) -> list[Request]:

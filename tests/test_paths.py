@@ -15,6 +15,7 @@ FOLDERS: list[Callable[[], Path]] = [
     paths.window_file,
     paths.chats_file,
     paths.predictions_file,
+    paths.downloads_folder,
     paths.cache_folder,
     paths.log_folder,
 ]
@@ -42,6 +43,18 @@ def test_a_folder_that_cannot_be_made_is_named(
     assert caught.value.code == "home_not_writable"
     assert str(tmp_path / "file") in str(caught.value.facts["path"])
     assert "SLIPSTREAM_HOME" in caught.value.action
+
+
+def test_a_file_in_place_of_the_downloads_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "downloads").touch()
+    with pytest.raises(SlipstreamError) as caught:
+        paths.downloads_folder()
+    assert caught.value.code == "home_not_writable"
+    assert caught.value.facts["path"] == str(tmp_path / "data" / "downloads")
 
 
 def test_a_home_that_nobody_has_stays_in_the_path() -> None:

@@ -22,18 +22,31 @@ def _own(kind: str) -> Path:
     home = os.environ.get("SLIPSTREAM_HOME")
     try:
         folder = Path(home).expanduser() / kind if home else _system(kind)
+    except RuntimeError as error:  # there is no home folder
+        raise _not_made(home, str(error)) from error
+    return _made(folder)
+
+
+def _made(folder: Path) -> Path:
+    """A folder of the user's alone, created if it is missing.
+
+    Raises: SlipstreamError ``home_not_writable``.
+    """
+    try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
-        raise SlipstreamError(
-            "home_not_writable",
-            "The folder for Slipstream's own data could not be made.",
-            facts={
-                "path": getattr(error, "filename", None) or home,
-                "reason": getattr(error, "strerror", None) or str(error),
-            },
-            action="Make the folder writable, or set SLIPSTREAM_HOME to one that is.",
-        ) from error
+    except OSError as error:
+        path = str(error.filename or folder)
+        raise _not_made(path, error.strerror or str(error)) from error
     return folder
+
+
+def _not_made(path: str | None, reason: str) -> SlipstreamError:
+    return SlipstreamError(
+        "home_not_writable",
+        "The folder for Slipstream's own data could not be made.",
+        facts={"path": path, "reason": reason},
+        action="Make the folder writable, or set SLIPSTREAM_HOME to one that is.",
+    )
 
 
 def _system(kind: str) -> Path:
@@ -77,10 +90,11 @@ def verdicts_file() -> Path:
 
 
 def downloads_folder() -> Path:
-    """The downloads that are not finished, one JSON file each, and who is at them."""
-    folder = _own("data") / "downloads"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+    """The downloads that are not finished, one JSON file each, and who is at them.
+
+    Raises: SlipstreamError ``home_not_writable``.
+    """
+    return _made(_own("data") / "downloads")
 
 
 def cache_folder() -> Path:

@@ -1,7 +1,8 @@
 """Everything that belongs together: a target, its shards, drafter and projector."""
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,42 @@ def test_what_is_not_complete_can_be_thrown_away(hub: HubServer, tmp_path: Path)
     discard(Order((item_of(hub.repos[REPO]),)))
     assert not list(tmp_path.rglob("*.part"))
     wait_until(lambda: not list(tmp_path.rglob("*.map")))  # others are still being flushed
+
+
+def _blob(root: Path) -> Path:
+    return root / "models--owner--name" / "blobs" / TARGET.files[0].sha256
+
+
+def _in_snapshot(root: Path) -> Path:
+    return root / "models--owner--name" / "snapshots" / TARGET.commit / TARGET.files[0].path
+
+
+@pytest.mark.parametrize("where", [_blob, _in_snapshot])
+def test_a_folder_in_the_way_is_named_before_the_first_byte(
+    hub: HubServer, tmp_path: Path, where: Callable[[Path], Path]
+) -> None:
+    folder = where(tmp_path / "cache")
+    folder.mkdir(parents=True)
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub)
+    assert failure.value.code == "cannot_write"
+    assert failure.value.facts["path"] == str(folder)
+    assert "directory" in str(failure.value.facts["reason"])
+    assert sent(hub) <= 5 * MIB  # the other files
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+@pytest.mark.parametrize("name", [".locks", "models--owner--name", "models--owner--name/snapshots"])
+@pytest.mark.parametrize("kind", ["file", "circle"])
+def test_what_is_in_the_way_is_named(hub: HubServer, tmp_path: Path, name: str, kind: str) -> None:
+    odd = tmp_path / "cache" / name
+    odd.parent.mkdir(parents=True)
+    if kind == "file":
+        odd.touch()
+    else:
+        odd.symlink_to(odd.name)
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub, order=Order((item_of(hub.repos[REPO]),)))
+    assert failure.value.code == "cannot_write"
+    assert str(failure.value.facts["path"]).startswith(str(odd))
+    assert not sent(hub)

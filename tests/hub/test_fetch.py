@@ -1,5 +1,6 @@
 """One file, over connections that do everything connections do."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -13,11 +14,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downloading import HURRIED, MIB, REPO, asked_cdn, child, get, repo_of, sent, wait_until
+from downloading import (
+    HURRIED,
+    MIB,
+    REPO,
+    asked_cdn,
+    changed,
+    child,
+    get,
+    repo_of,
+    sent,
+    wait_until,
+)
 from hub_server import TOKEN, HubFile, HubServer, Made, Repo
+from hub_server.answers import Answer
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
-from slipstream.hub.downloads.answers import Changed, Cut, span_of, wait_asked
+from slipstream.hub.downloads.answers import Changed, Cut, Odd, span_of, wait_asked
 from slipstream.hub.downloads.blocks import BLOCK, Part, map_of, sample_of
 from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.progress import Progress
@@ -333,9 +346,15 @@ def test_any_answer_is_judged(content_range: str, kind: str, status: int) -> Non
     headers = {"content-range": content_range, "content-type": kind}
     try:
         span = span_of(status, headers, 0, 10, 100)
-    except (Cut, Changed):
+    except (Cut, Changed, Odd):
         return
     assert span.first == 0
+
+
+@given(st.text(max_size=40), st.text(max_size=20))
+def test_any_wait_is_understood(after: str, limit: str) -> None:
+    wait = wait_asked({"retry-after": after, "ratelimit": limit})
+    assert wait is None or 0 <= wait <= 300
 
 
 def test_what_servers_ask_to_wait() -> None:
@@ -344,3 +363,87 @@ def test_what_servers_ask_to_wait() -> None:
     assert wait_asked({"retry-after": "99999"}) == 300
     assert wait_asked({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
     assert wait_asked({}) is None
+    assert wait_asked({"retry-after": "\u00b2"}) is None
+    assert wait_asked({"retry-after": "Mon, 01 Jan 99999 00:00:00 GMT"}) is None
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "\u00b2"])
+def test_a_number_that_is_none_ends_nothing(hub: HubServer, number: str) -> None:
+    odd = {"X-Linked-Size": number}
+    changed(hub, "hub", lambda a: Answer(a.status, {**a.headers, **odd}, a.body))
+    (fetched,) = get(hub).files
+    assert is_right(fetched.path, file_of(hub))
+    with pytest.raises(Cut):
+        span_of(206, {"content-range": f"bytes 0-5/{number}"}, 0, 6, 6)
+    with pytest.raises(Cut):
+        span_of(206, {"content-range": "bytes 0-5/6", "content-length": number}, 0, 6, 6)
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["", "http://[::1/x", "file:///etc/passwd", f"http://x/{'a' * 70_000}", "http://a\x01b/\x02"],
+    ids=["empty", "half an address", "file", "long", "control characters"],
+)
+def test_a_link_that_makes_no_sense_is_given_up_soon(hub: HubServer, location: str) -> None:
+    changed(hub, "hub", lambda _answer: Answer(302, {"Location": location}))
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub)
+    assert failure.value.code == "server_error"
+    assert failure.value.message == "The answer of 127.0.0.1 cannot be understood."
+    assert len(hub.requests) <= 2 * 8
+
+
+def test_a_file_that_comes_compressed_is_given_up_soon(hub: HubServer) -> None:
+    packed = {"Content-Encoding": "gzip"}
+    changed(hub, "cdn", lambda a: Answer(a.status, {**a.headers, **packed}, a.body))
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub)
+    assert failure.value.code == "server_error"
+    assert "compressed" in str(failure.value.facts["reason"])
+    assert len(asked_cdn(hub)) == 2
+
+
+def test_the_server_that_failed_is_named(hub: HubServer) -> None:
+    down = {"Location": "http://localhost:1/file"}
+    changed(hub, "hub", lambda _answer: Answer(302, down))
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub)
+    assert failure.value.code == "offline"
+    assert failure.value.message == "localhost cannot be reached."
+    assert failure.value.facts["host"] == "localhost"
+
+
+def test_a_busy_server_is_named(hub: HubServer) -> None:
+    hub.faults.cdn = [500] * HURRIED.tries
+    changed(
+        hub,
+        "hub",
+        lambda a: Answer(
+            a.status,
+            {**a.headers, "Location": a.headers["Location"].replace("127.0.0.1", "localhost")},
+        ),
+    )
+    with pytest.raises(SlipstreamError) as failure:
+        get(hub)
+    assert failure.value.message == "localhost cannot answer now."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+@pytest.mark.parametrize("which", ["part", "map"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, kind: str, which: str) -> None:
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"precious")
+    path = tmp_path / "x.part"
+    odd = path if which == "part" else map_of(path)
+    if kind == "link":
+        odd.symlink_to(precious)
+    else:
+        os.mkfifo(odd)
+    part = Part(path, 3 * BLOCK, "one")
+    assert part.write(0, 0, memoryview(bytes(BLOCK)))
+    assert part.finish(0, sample_of(bytes(BLOCK)))
+    part.close()
+    assert precious.read_bytes() == b"precious"
+    assert odd.is_file()
+    assert not odd.is_symlink()

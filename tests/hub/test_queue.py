@@ -1,5 +1,7 @@
 """The queue of downloads: kept across restarts and crashes, run one after another."""
 
+import copy
+import json
 import os
 import signal
 import subprocess
@@ -8,15 +10,18 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from downloading import MIB, REPO, item_of, repo_of, sent, wait_until
 from hub_server import HubFile, HubServer, Made, Repo
 from slipstream.errors import SlipstreamError
-from slipstream.hub.downloads.orders import Order
+from slipstream.hub.downloads.leftovers import leftovers
+from slipstream.hub.downloads.orders import Item, Order, Pairing
 from slipstream.hub.downloads.queue import Downloads, Entry
 from slipstream.hub.downloads.records import Record, Records
+from slipstream.hub.files import RepoFile
 from slipstream.paths import downloads_folder
 
 
@@ -163,9 +168,74 @@ def test_records_are_read_back_as_they_were(hub: HubServer, tmp_path: Path) -> N
     assert read.stage == "failed"
 
 
-@pytest.mark.parametrize("junk", [b"", b"{}", b"[]", b"\xff", b'{"version": 1}', b'{"version": 9}'])
+JUNK = [b"", b"{}", b"[]", b"\xff", b'{"version": 1}', b'{"version": 9}', b"[" * 100_000]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=range(len(JUNK)))
 def test_a_torn_record_is_left_out(tmp_path: Path, junk: bytes) -> None:
     (tmp_path / "one.json").write_bytes(junk)
     records = Records(tmp_path)
     assert records.all() == []
     assert isinstance(records.add(Order(())), Record)
+
+
+NOT_RECORDS: dict[str, tuple[object, ...]] = {
+    "position": ("x", None, True, float("inf"), float("nan"), 10**4000),
+    "stage": ("lost", None, []),
+    "items": ([], {}, None, "x", [5]),
+    "items/0/repo": ("\0", "name", "a/../b", None, 5),
+    "items/0/revision": ("..", "", "\u00b2", 5, "a" * 5000),
+    "items/0/ref": (None, 5, "\ud800"),
+    "items/0/files": ([], None, [{}], "x"),
+    "items/0/files/0/path": ("/etc/x", "../x", "x\ud800", float("inf")),
+    "items/0/files/0/bytes": (-1, 0.5, True, "5", float("inf"), 1 << 63),
+    "items/0/files/0/blob": (True, -1, "", "../x", "a" * 5000),
+    "items/0/files/0/sha256": (True, "", "../x"),
+    "folder": ("\0", "\ud800", float("inf"), True, []),
+    "pairing": ("x", {}, []),
+    "pairing/path": ("other.gguf", None, []),
+    "pairing/bases": ("x", [5], None),
+    "pairing/chosen": (5, None),
+    "error": ("x", {}, []),
+    "error/message": (5, None, "\ud800"),
+    "error/facts": ([], "x", {"host": []}),
+}
+
+
+@pytest.mark.parametrize("where", NOT_RECORDS)
+def test_a_record_that_no_order_can_have_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    records = Records(tmp_path)
+    file = RepoFile("x-Q8_0.gguf", 5, "a" * 64, "a" * 64)
+    order = Order((Item("a/b", "c" * 40, "main", (file,)),), tmp_path, Pairing("a/b", file.path))
+    good = records.add(order, "paused")
+    error = SlipstreamError("offline", "No net.", facts={"host": "x"}, action="Look.")
+    records.set_stage(good.id, "failed", error)
+    written = json.loads((tmp_path / f"{good.id}.json").read_text())
+    for number, value in enumerate(NOT_RECORDS[where]):
+        damaged = copy.deepcopy(written)
+        *folders, last = where.split("/")
+        inside: Any = damaged
+        for part in folders:
+            inside = inside[int(part) if part.isdigit() else part]
+        inside[last] = value
+        (tmp_path / f"damaged{number}.json").write_text(json.dumps(damaged))
+        assert [leftover.record.id for leftover in leftovers(records)] == [good.id], value
+    assert records.add(order).position == 2
+
+
+def test_an_order_whose_folder_cannot_be_is_still_listed(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    file = RepoFile("x-Q8_0.gguf", 5, "a" * 64, "a" * 64)
+    records.add(Order((Item("a/b", "c" * 40, "main", (file,)),), Path("/" + "a" * 5000)))
+    assert [leftover.done for leftover in leftovers(records)] == [0]
+
+
+def test_a_record_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    (tmp_path / "one.json").mkdir()
+    with pytest.raises(OSError, match="irectory"):
+        records.save(Record("one", Order(())))
+    assert [path.name for path in tmp_path.iterdir()] == ["one.json"]

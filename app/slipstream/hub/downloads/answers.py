@@ -4,15 +4,21 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
-_CONTENT_RANGE = re.compile(r"bytes\s+(?:(\d+)-(\d+)|\*)/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes\s+(?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _LONGEST_WAIT = 300.0
 """Seconds: the window of the Hub's rate limits."""
 
 
 class Cut(Exception):  # noqa: N818 - an event that is tried again
     """The answer broke off, never came, or makes no sense; another try may help."""
+
+
+class Odd(Exception):  # noqa: N818 - as above
+    """The answer makes no sense, and another is not likely to make more."""
 
 
 class Changed(Exception):  # noqa: N818 - as above
@@ -48,10 +54,10 @@ def span_of(status: int, headers: Mapping[str, str], first: int, end: int, size:
 
     A server that does not know ranges sends the whole file.
 
-    Raises: Changed, NotTheFile, Cut.
+    Raises: Changed, NotTheFile, Cut, Odd.
     """
     if headers.get("content-encoding", "identity") != "identity":
-        raise Cut("The file came compressed")
+        raise Odd("The file came compressed")
     if status == 200:
         _check_whole(headers, size)
         return Span(0, size)
@@ -65,19 +71,25 @@ def span_of(status: int, headers: Mapping[str, str], first: int, end: int, size:
     span = Span(int(match[1]), int(match[2]) + 1)
     if span.first != first or not first < span.end <= end:
         raise Cut("The server sent another part of the file")
-    if int(headers.get("content-length", span.end - first)) != span.end - first:
+    if "content-length" in headers and length_of(headers) != span.end - first:
         raise Cut("The length of the answer is wrong")
     return span
 
 
+def length_of(headers: Mapping[str, str], name: str = "content-length") -> int | None:
+    """The bytes that a header tells; None if it tells no number that a file could have."""
+    text = headers.get(name, "").strip()
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
 def _check_whole(headers: Mapping[str, str], size: int) -> None:
-    length = headers.get("content-length")
-    if length is not None and int(length) == size:
+    length = length_of(headers)
+    if length == size:
         return  # the sha256 decides
     if headers.get("content-type", "").partition(";")[0].strip().lower() in _PAGES:
         raise NotTheFile
     if length is not None:
-        raise Changed(int(length))
+        raise Changed(length)
 
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
@@ -92,9 +104,10 @@ def strong_etag(headers: Mapping[str, str]) -> str | None:
 def wait_asked(headers: Mapping[str, str]) -> float | None:
     """Seconds that a server asks to wait; None if it does not say."""
     after = headers.get("retry-after", "").strip()
-    if after.isdigit():
+    if _NUMBER.fullmatch(after):
         return min(float(after), _LONGEST_WAIT)
-    if after and (date := email.utils.parsedate_tz(after)):
-        return min(max(0.0, email.utils.mktime_tz(date) - time.time()), _LONGEST_WAIT)
-    reset = re.search(r"\bt=(\d+)", headers.get("ratelimit", ""))  # "api";r=0;t=55
+    with suppress(ValueError, OverflowError):
+        date = email.utils.parsedate_to_datetime(after)
+        return min(max(0.0, date.timestamp() - time.time()), _LONGEST_WAIT)
+    reset = re.search(r"\bt=([0-9]+)", headers.get("ratelimit", ""))  # "api";r=0;t=55
     return min(float(reset[1]), _LONGEST_WAIT) if reset else None

@@ -7,6 +7,7 @@ blocks that it was receiving.
 
 import contextlib
 import os
+import stat
 import struct
 import threading
 import zlib
@@ -25,7 +26,9 @@ _HEAD = struct.Struct("<8sQ72s")
 _MAGIC = b"SLIPMAP2"
 _RECORD = struct.Struct("<II")
 _DONE = 1
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = os.O_RDWR | os.O_CREAT
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW"):  # each where the system has it
+    _FLAGS |= getattr(os, _name, 0)
 
 
 def map_of(part: Path) -> Path:
@@ -81,9 +84,9 @@ class Part:
         self._prefix = 0
         self._head = _HEAD.pack(_MAGIC, size, name.encode())
         with contextlib.ExitStack() as opened:
-            self._map = os.open(map_of(path), _FLAGS, 0o666)
+            self._map = _open(map_of(path))
             opened.callback(os.close, self._map)
-            self._file = os.open(path, _FLAGS, 0o666)
+            self._file = _open(path)
             opened.callback(os.close, self._file)
             known = self._known() if os.fstat(self._file).st_size == size else None
             self._done = self._begin() if known is None else known
@@ -213,6 +216,14 @@ class Part:
 
     def _record(self, number: int, flag: int, sample: int) -> None:
         _write(self._map, _RECORD.pack(flag, sample), _HEAD.size + number * _RECORD.size)
+
+
+def _open(path: Path) -> int:
+    """Open a file of ours; what lies in its place and is none, such as a link, is replaced."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+    return os.open(path, _FLAGS, 0o666)
 
 
 _seeking = threading.Lock()

@@ -9,6 +9,7 @@ from slipstream.hub.downloads.answers import Changed, NotTheFile
 from slipstream.hub.downloads.link import Refused
 from slipstream.hub.files import RepoFile
 from slipstream.hub.refusals import failure, refusal
+from slipstream.paths import printable
 from slipstream.words import size
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -38,13 +39,14 @@ def not_enough_space(folder: Path, needed: int, free: int) -> SlipstreamError:
 
 
 def cannot_write(error: OSError, path: Path, needed: int, free: int | None) -> SlipstreamError:
-    """A file could not be written or read back."""
+    """A file could not be written or read back: the one that the error names, else ``path``."""
     if error.errno in _FULL:
         return disk_full(path, needed, free)
+    found = error.filename2 or error.filename or path
     return SlipstreamError(
         "cannot_write",
         "The download could not be written to disk.",
-        facts={"path": str(path), "reason": error.strerror or str(error)},
+        facts={"path": printable(str(found)), "reason": error.strerror or str(error)},
         action="Check that the folder can be written to.",
     )
 
@@ -85,7 +87,7 @@ def checksum_mismatch(repo: str, file: RepoFile, found: str) -> SlipstreamError:
 
 
 def told(error: Exception, repo: str, file: RepoFile, connection: Connection) -> SlipstreamError:
-    """What made the last try fail, for people."""
+    """What made the last try fail, for people; ``connection`` leads to the server that did."""
     match error:
         case Changed():
             return changed_on_hub(repo, file, error.size)

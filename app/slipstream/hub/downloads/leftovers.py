@@ -69,4 +69,7 @@ def _leftover(record: Record, records: Records) -> Leftover:
 
 
 def _done(place: Place) -> int:
-    return place.file.bytes if place.became.exists() else held(place.part)
+    try:
+        return place.file.bytes if place.became.exists() else held(place.part)
+    except OSError:  # the folder cannot be looked into, or none can have this name
+        return 0

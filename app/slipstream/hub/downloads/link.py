@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 
 from slipstream.hub.connection import Connection
-from slipstream.hub.downloads.answers import Changed, Cut
+from slipstream.hub.downloads.answers import Changed, Odd, length_of
 from slipstream.hub.files import RepoFile
 
 _MOST_HOPS = 8
@@ -55,7 +55,7 @@ def resolve(connection: Connection, repo: str, revision: str, file: RepoFile) ->
 
     The token goes to the endpoint alone: another host gets the request without it, later.
 
-    Raises: Refused; Changed, if it is not the file that was listed; Cut; httpx2.HTTPError.
+    Raises: Refused; Changed, if it is not the file that was listed; Odd; httpx2.HTTPError.
     """
     url = httpx2.URL(connection.file_url(repo, revision, file.path))
     home = _origin(url)
@@ -69,7 +69,7 @@ def resolve(connection: Connection, repo: str, revision: str, file: RepoFile) ->
                 return Link(str(url), headers, None, by_hub=True)
             if answer.status_code not in _SENT_ON or "location" not in answer.headers:
                 raise Refused(answer)
-            url = url.join(answer.headers["location"])
+            url = _led_to(url, answer.headers["location"])
             if _origin(url) != home:
                 return Link(
                     str(url),
@@ -77,7 +77,18 @@ def resolve(connection: Connection, repo: str, revision: str, file: RepoFile) ->
                     _expiry(str(url), answer.headers),
                     by_hub=False,
                 )
-    raise Cut("The Hub sends on without end")
+    raise Odd("The Hub sends on without end")
+
+
+def _led_to(url: httpx2.URL, location: str) -> httpx2.URL:
+    """Raises: Odd: nothing can be asked for there."""
+    try:
+        there = url.join(location)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise Odd(f"It sends on to no address: {error}") from error
+    if there.scheme not in ("http", "https") or not there.host:
+        raise Odd(f"It sends on to no server: {there}")
+    return there
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
@@ -89,15 +100,15 @@ def _without_token(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check(headers: httpx2.Headers, file: RepoFile) -> None:
-    size = headers.get("x-linked-size", "")
-    if size.isdigit() and int(size) != file.bytes:
-        raise Changed(int(size))
+    size = length_of(headers, "x-linked-size")
+    if size is not None and size != file.bytes:
+        raise Changed(size)
 
 
 def _expiry(url: str, headers: Mapping[str, str]) -> float | None:
     """When a signed link ends, by this computer's monotonic clock and the server's calendar."""
-    query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     try:
+        query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         if "x-amz-expires" in query:
             lifetime = float(query["x-amz-expires"])
         else:

@@ -1,5 +1,7 @@
 """Where a file goes: into the Hugging Face cache, or into a folder of the user's."""
 
+import errno
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,6 +107,8 @@ class CachePlace(Place):
         look()
         found = cache.find(self.root, self.repo, self.revision, self.file)
         if found is None:
+            _check_free(cache.blob_path(self.root, self.repo, self.file))
+            _check_free(cache.snapshot_path(self.root, self.repo, self.revision, self.file.path))
             return None
         return cache.take(self.root, self.repo, self.revision, self.file, found)
 
@@ -151,6 +155,18 @@ class FolderPlace(Place):
         """Give it its name."""
         self.part.replace(self.became)
         return self.became
+
+
+def _check_free(path: Path) -> None:
+    """Look before the first byte whether a file can be put somewhere.
+
+    Raises: OSError: a folder has its name, or something else that of a folder above it.
+    """
+    if path.is_dir() and not path.is_symlink():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    above = next(folder for folder in path.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(above))
 
 
 def _digest(path: Path, file: RepoFile, look: Callable[[], None]) -> str:

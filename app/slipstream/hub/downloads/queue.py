@@ -81,7 +81,7 @@ class _Running:
     cancel: CancelToken = field(default_factory=CancelToken)
     progress: Progress | None = None
     then: Callable[[], None] = lambda: None
-    """What to do when it was stopped."""
+    """What to do when it has ended."""
 
     def watch(self, progress: Progress) -> None:
         self.progress = progress
@@ -149,10 +149,11 @@ class Downloads:
 
     def resume(self, name: str) -> None:
         """Let an order that is paused or failed wait for its turn."""
-        record = self._records.read(name)
-        failed_here = self._errors.pop(name, None) is not None
-        if record is not None and (failed_here or record.stage in ("paused", "failed")):
-            self._set(name, "waiting")
+        with self._lock:
+            if self._running and self._running.name == name:  # it is just ending
+                self._running.then = lambda: self._resume(name)
+                return
+        self._resume(name)
 
     def cancel(self, name: str, *, keep_parts: bool = False) -> None:
         """Forget an order, and delete what is not complete of it.
@@ -194,6 +195,12 @@ class Downloads:
             return Entry(record)
         elsewhere = self._records.is_held(record.id)
         return Entry(record, elsewhere=elsewhere, interrupted=not elsewhere)
+
+    def _resume(self, name: str) -> None:
+        record = self._records.read(name)
+        failed_here = self._errors.pop(name, None) is not None
+        if record is not None and (failed_here or record.stage in ("paused", "failed")):
+            self._set(name, "waiting")
 
     def _set(self, name: str, stage: Stage) -> None:
         self._records.set_stage(name, stage)
@@ -237,8 +244,7 @@ class Downloads:
         finally:
             with self._lock:
                 self._running = None
-                if running.cancel.cancelled:
-                    running.then()
+                running.then()
         return True
 
 

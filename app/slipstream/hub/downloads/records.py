@@ -5,23 +5,31 @@ says that it is running then is not, and any other process may go on with it.
 """
 
 import json
+import math
+import re
 import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from filelock import BaseFileLock
 
-from slipstream.errors import SlipstreamError
+from slipstream.errors import Fact, SlipstreamError
+from slipstream.hub.address import is_repo, is_safe_path
 from slipstream.hub.downloads.locks import release, try_lock
 from slipstream.hub.downloads.orders import Item, Order, Pairing
 from slipstream.hub.files import RepoFile
+from slipstream.hub.small import read_json
+from slipstream.paths import is_path
 
 Stage = Literal["waiting", "running", "paused", "failed", "done"]
 _VERSION = 1
+_HASH = re.compile(r"[0-9A-Za-z]{1,128}")
+"""Commits and contents are named so; git's names have 40 digits, a sha256 has 64."""
+_NOT_GOOD = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -77,9 +85,9 @@ class Records:
     def read(self, name: str) -> Record | None:
         """One order; None if there is none, or it cannot be read."""
         try:
-            data = json.loads(self._file(name).read_text(encoding="utf-8"))
+            data = read_json(self._file(name))
             return _from_json(name, data) if data["version"] == _VERSION else None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except _NOT_GOOD:
             return None
 
     def save(self, record: Record) -> None:
@@ -89,8 +97,13 @@ class Records:
         """
         file = self._file(record.id)
         draft = file.with_suffix(f".{secrets.token_hex(4)}.tmp")
-        draft.write_text(json.dumps(_to_json(record), indent=1), encoding="utf-8")
-        draft.replace(file)
+        try:
+            draft.write_text(json.dumps(_to_json(record), indent=1), encoding="utf-8")
+            draft.replace(file)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink()
+            raise
 
     def change(self, name: str, change: Callable[[Record], Record]) -> None:
         """Change an order, if it is still there.
@@ -152,30 +165,62 @@ def _to_json(record: Record) -> dict[str, object]:
 
 
 def _from_json(name: str, data: dict[str, Any]) -> Record:
-    items = tuple(
-        Item(
-            item["repo"],
-            item["revision"],
-            item["ref"],
-            tuple(RepoFile(**file) for file in item["files"]),
-        )
-        for item in data["items"]
-    )
-    folder = Path(data["folder"]) if data["folder"] else None
-    told = data["error"]
-    error = (
-        SlipstreamError(told["code"], told["message"], facts=told["facts"], action=told["action"])
-        if told
-        else None
-    )
-    return Record(
-        name,
-        Order(items, folder, _pairing(data["pairing"])),
-        data["stage"],
-        data["position"],
-        error,
-    )
+    """The record that a file tells; anybody can have written it.
+
+    Raises: one of ``_NOT_GOOD``: no order can be so.
+    """
+    stage, position, folder = data["stage"], data["position"], data["folder"]
+    items = tuple(_item(item) for item in data["items"])
+    _check(items and stage in get_args(Stage))
+    _check(type(position) in (int, float) and math.isfinite(position))
+    _check(folder is None or is_path(folder))
+    order = Order(items, Path(folder) if folder else None, _pairing(data["pairing"], items))
+    return Record(name, order, stage, position, _error(data["error"]))
 
 
-def _pairing(told: dict[str, Any] | None) -> Pairing | None:
-    return Pairing(**{**told, "bases": tuple(told["bases"])}) if told else None
+def _item(told: dict[str, Any]) -> Item:
+    files = tuple(_file(file) for file in told["files"])
+    _check(files and is_repo(told["repo"]) and _HASH.fullmatch(told["revision"]))
+    return Item(told["repo"], told["revision"], _text(told["ref"]), files)
+
+
+def _file(told: dict[str, Any]) -> RepoFile:
+    file = RepoFile(**told)
+    _check(is_safe_path(file.path) and _HASH.fullmatch(file.blob))
+    _check(file.sha256 is None or _HASH.fullmatch(file.sha256))
+    _check(type(file.bytes) is int and 0 <= file.bytes < 1 << 63)
+    return file
+
+
+def _pairing(told: dict[str, Any] | None, items: tuple[Item, ...]) -> Pairing | None:
+    if told is None:
+        return None
+    pairing = Pairing(**{**told, "bases": tuple(_text(base) for base in told["bases"])})
+    _check(isinstance(told["bases"], list) and isinstance(pairing.chosen, bool))
+    listed = ((item.repo, file.path) for item in items for file in item.files)
+    _check((pairing.repo, pairing.path) in listed)
+    return pairing
+
+
+def _error(told: dict[str, Any] | None) -> SlipstreamError | None:
+    if told is None:
+        return None
+    facts = {_text(name): _fact(value) for name, value in told["facts"].items()}
+    code, message, action = (_text(told[name]) for name in ("code", "message", "action"))
+    return SlipstreamError(code, message, facts=facts, action=action)
+
+
+def _fact(told: Any) -> Fact:
+    _check(told is None or isinstance(told, (str, int, float)))
+    return _text(told) if isinstance(told, str) else told
+
+
+def _text(told: str) -> str:
+    """Raises: AttributeError, ValueError: it is no text, or has half characters."""
+    told.encode()
+    return told
+
+
+def _check(good: object) -> None:
+    if not good:
+        raise ValueError("not as an order is")

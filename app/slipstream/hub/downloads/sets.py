@@ -4,7 +4,8 @@ import os
 import shutil
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import BaseFileLock
@@ -96,22 +97,15 @@ def on_disk(order: Order) -> int:
     return sum(held(place.part) for place in places_of(order))
 
 
-class _kept:  # noqa: N801 - used like a function
+@contextmanager
+def _kept(errors: dict[int, SlipstreamError], number: int, place: Place) -> Iterator[None]:
     """Keep the error of one file, so that the others go on."""
-
-    def __init__(self, errors: dict[int, SlipstreamError], number: int, place: Place) -> None:
-        self._errors, self._number, self._place = errors, number, place
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, OSError):
-            error = cannot_write(error, self._place.root, self._place.file.bytes, None)
-        if not isinstance(error, SlipstreamError):
-            return False
-        self._errors[self._number] = error
-        return True
+    try:
+        yield
+    except OSError as error:
+        errors[number] = cannot_write(error, place.root, place.file.bytes, None)
+    except SlipstreamError as error:
+        errors[number] = error
 
 
 def _check_space(places: list[Place]) -> None:

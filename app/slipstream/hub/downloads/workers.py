@@ -1,15 +1,18 @@
 """One connection of a download: a thread that fetches runs of blocks until none is left."""
 
 import threading
+from dataclasses import replace
 
 import httpx2
 
 from slipstream.errors import SlipstreamError
+from slipstream.hub.connection import Connection
 from slipstream.hub.downloads.answers import (
     Changed,
     Cut,
     Expired,
     NotTheFile,
+    Odd,
     span_of,
     strong_etag,
     wait_asked,
@@ -21,7 +24,9 @@ from slipstream.hub.downloads.job import GaveUp, Job, Stopped
 from slipstream.hub.downloads.link import Link, Refused
 from slipstream.hub.downloads.runs import Run
 
-_TRIED_AGAIN = (Cut, Expired, Refused, httpx2.HTTPError, httpx2.InvalidURL)
+_HOPELESS = (Odd, httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.TooManyRedirects)
+_HOPELESS_TRIES = 2
+_TRIED_AGAIN = (Cut, Expired, Refused, httpx2.HTTPError, *_HOPELESS)
 _AT_ONCE = 256 << 10
 _OLD_LINK = frozenset({401, 403, 404, 410})
 _BUSY = frozenset({429, 503})
@@ -46,6 +51,7 @@ class Worker:
         self.error: BaseException | None = None
         self.alive = True
         self._job = job
+        self._asked = job.source.connection
         self._fresh = 0
         self._buffer = memoryview(bytearray(BLOCK))
         threading.Thread(target=self._run, name="download", daemon=True).start()
@@ -84,7 +90,9 @@ class Worker:
         job = self._job
         if job.stop.is_set():
             raise Stopped
+        self._asked = job.source.connection
         link = job.link()
+        self._note_server(link, httpx2.URL(link.url))
         first, end = run.next * BLOCK + self.filled, min(run.end * BLOCK, job.part.size)
         headers = {
             **link.headers,
@@ -100,6 +108,7 @@ class Worker:
             timeout=httpx2.Timeout(silence, connect=min(silence, 10.0)),
             follow_redirects=not link.by_hub,  # without a token, it may lead anywhere
         ) as answer:
+            self._note_server(link, answer.url)
             self._check_status(answer, link)
             span = span_of(answer.status_code, answer.headers, first, end, job.part.size)
             if (span.first, span.end) != (0, job.part.size):
@@ -108,6 +117,11 @@ class Worker:
                 return
             length = span.end - span.first
             self._receive(run, Body(answer, length, silence), span.end)
+
+    def _note_server(self, link: Link, url: httpx2.URL) -> None:
+        """Remember who is asked: if that fails, it is named."""
+        if not link.by_hub:
+            self._asked = _at(self._asked, url)
 
     def _check_status(self, answer: httpx2.Response, link: Link) -> None:
         """Raises: Expired, Refused."""
@@ -188,7 +202,8 @@ class Worker:
         patience = self._job.patience
         if isinstance(error, Refused) and error.answer.status_code not in _PASSING:
             raise self._told(error) from error
-        if tries >= patience.tries:
+        most = _HOPELESS_TRIES if isinstance(error, _HOPELESS) else patience.tries
+        if tries >= most:
             raise GaveUp(self._told(error)) from error
         seconds = patience.pause(tries)
         why = "the connection was lost"
@@ -209,4 +224,9 @@ class Worker:
 
     def _told(self, error: Exception) -> SlipstreamError:
         source = self._job.source
-        return told(error, source.repo, source.file, source.connection)
+        return told(error, source.repo, source.file, self._asked)
+
+
+def _at(connection: Connection, url: httpx2.URL) -> Connection:
+    """The same way, to another server."""
+    return replace(connection, endpoint=f"{url.scheme}://{url.netloc.decode()}")
