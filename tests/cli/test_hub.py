@@ -307,7 +307,7 @@ def test_a_rate_limit_is_waited_for_and_told(hub: HubServer, verb: Verb) -> None
     assert planned.code == 0
     assert "The Hub asks us to wait" in planned.err
     hub.faults.resolve += [429]
-    planned = verb("plan", SISTERS)
+    planned = verb("plan", "slipstream-demo/Slipstream-Demo-Deep-3M-GGUF")
     assert planned.code == 0
     assert "The Hub asks us to wait" in planned.err
 

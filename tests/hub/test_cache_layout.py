@@ -89,6 +89,14 @@ def test_without_links_the_file_stands_in_the_snapshot(
     assert len(asked_cdn(hub)) == before
 
 
+@pytest.mark.parametrize(("value", "links"), [("yes", False), ("0", True), ("", True)])
+def test_links_can_be_unwanted(
+    hub: HubServer, root: Path, monkeypatch: pytest.MonkeyPatch, value: str, links: bool
+) -> None:
+    monkeypatch.setenv("HF_HUB_DISABLE_SYMLINKS", value)
+    assert get(hub).files[0].path.is_symlink() is links
+
+
 def test_what_huggingface_hub_downloaded_is_used(hub: HubServer, root: Path) -> None:
     home = root / "models--owner--name"
     there = home / "snapshots" / hub.repos[REPO].commit / MODEL.path

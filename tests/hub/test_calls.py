@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -17,12 +18,14 @@ from range_server import Served, serving
 from slipstream import __version__
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
-from slipstream.hub import calls
+from slipstream.hub import calls, patience
 from slipstream.hub.calls import ask
 from slipstream.hub.connection import Connection, connect
 from slipstream.hub.headers import read_set
 from slipstream.hub.listing import read_listing
+from slipstream.hub.patience import patiently
 from slipstream.hub.refusals import failure, refusal
+from slipstream.hub.replies import LARGEST
 from slipstream.hub.repository import sort_files
 
 if TYPE_CHECKING:
@@ -194,7 +197,7 @@ def test_a_rate_limit_in_the_middle_continues_there(hub: HubServer, way: Connect
 def test_a_rate_limit_that_stays_is_an_error(
     hub: HubServer, way: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "_WAITS", 1)
+    monkeypatch.setattr(patience, "_WAITS", 1)
     hub.faults.api = [429] * 9
     hub.faults.retry_after = 0
     hub.faults.retry_headers = ("Retry-After",)
@@ -207,6 +210,33 @@ def test_a_rate_limit_of_hours_is_not_waited_for(hub: HubServer, way: Connection
     hub.faults.retry_after = 7200
     error = refused(way, about("owner/name"))
     assert (error.code, error.facts["seconds"]) == ("rate_limited", 7201)
+
+
+def test_anything_else_that_asks_the_hub_waits_as_well() -> None:
+    def limited(seconds: int) -> SlipstreamError:
+        return failing("rate_limited", http_status=429, seconds=seconds)
+
+    def failing(code: str, **facts: int) -> SlipstreamError:
+        return SlipstreamError(code, "It says no.", facts=facts, action="Wait.")
+
+    def run(*outcomes: SlipstreamError | int) -> tuple[object, list[float]]:
+        left, told = list(outcomes), list[float]()
+
+        def call() -> int:
+            outcome = left.pop(0)
+            if isinstance(outcome, SlipstreamError):
+                raise outcome
+            return outcome
+
+        try:
+            return patiently(call, NEVER, told.append), told
+        except SlipstreamError as error:
+            return error.code, told
+
+    assert run(limited(0), limited(0), 7) == (7, [0, 0])
+    assert run(*[limited(0)] * 4, 7) == ("rate_limited", [0, 0, 0])
+    assert run(limited(7200), 7) == ("rate_limited", [])
+    assert run(failing("offline"), 7) == ("offline", [])
 
 
 def test_waiting_can_be_cancelled(hub: HubServer, way: Connection) -> None:
@@ -235,7 +265,7 @@ def test_a_server_that_stumbles_is_asked_again(hub: HubServer, way: Connection) 
 def test_a_server_that_fails_is_told(
     hub: HubServer, way: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(patience, "_PAUSES", (0.0, 0.0))
     hub.faults.api = [500] * 9
     error = refused(way, about("owner/name"))
     assert (error.code, error.facts["http_status"], len(hub.requests)) == ("server_error", 500, 3)
@@ -291,11 +321,70 @@ def test_a_call_that_was_left_asks_nothing_more(hub: HubServer, way: Connection)
     assert len(hub.requests) == 1
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"[1]", b"null", b'{"id": 3, "siblings": 4}', b""])
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"[1]", b"null", b'{"id": 3, "siblings": 4}', b"", b"[" * 200_000]
+)
 def test_an_answer_that_makes_no_sense(way: Connection, body: bytes) -> None:
     with serving(Served(body)) as address:
         other = replace(way, endpoint=address.rpartition("/owner")[0])
         assert refused(other, about("owner/name")).code == "server_error"
+
+
+def answered(way: Connection, served: Served) -> str:
+    """What becomes of a call that a server answers so."""
+    with serving(served) as address:
+        other = replace(way, endpoint=address.rpartition("/owner")[0])
+        try:
+            return ask("owner/name", about("owner/name"), other, NEVER).id
+        except SlipstreamError as error:
+            return error.code
+
+
+def test_an_answer_is_unpacked_as_far_as_it_may_be_large(way: Connection) -> None:
+    about = b'{"id": "owner/name"}'
+    packed: dict[str, str | None] = {"Content-Encoding": "gzip"}
+    small = Served(gzip.compress(about), headers=packed)
+    bomb = Served(gzip.compress(about + b" " * LARGEST), headers=packed)
+    assert len(bomb.content) < LARGEST / 500
+    assert (answered(way, small), answered(way, bomb)) == ("owner/name", "server_error")
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_what_a_server_adds_to_a_refusal_is_not_waited_for(
+    way: Connection, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(patience, "_PAUSES", ())
+    ended = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            ended.wait(20)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        other = replace(way, endpoint=f"http://127.0.0.1:{server.server_port}")
+        begin = time.monotonic()
+        error = refused(other, about("owner/name"))
+        took = time.monotonic() - begin
+        ended.set()
+        server.shutdown()
+    assert error.code == ("repo_not_found" if status == 404 else "server_error")
+    assert took < 5
+
+
+def test_a_next_page_that_has_no_address(hub: HubServer, way: Connection) -> None:
+    page = Served(b"[]", headers={"Link": '<http://a:b>; rel="next"'})
+    with serving(page) as address:
+        other = replace(way, endpoint=address.rpartition("/owner")[0])
+        error = refused(other, lambda api: list(api.list_repo_tree("owner/name")))
+    assert error.code == "server_error"
 
 
 def test_redirects_that_never_end(way: Connection) -> None:
@@ -309,23 +398,6 @@ def test_redirects_that_never_end(way: Connection) -> None:
 def test_a_certificate_that_is_not_trusted(way: Connection) -> None:
     error = httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate")
     assert failure(error, "owner/name", way).code == "untrusted"
-
-
-@pytest.mark.parametrize(
-    "served",
-    [
-        Served(b"[" * 200_000),
-        Served(gzip.compress(bytes(200 << 20)), headers={"Content-Encoding": "gzip"}),
-    ],
-    ids=["deep", "without end"],
-)
-def test_answers_that_would_take_all_memory(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(served) as url:
-        monkeypatch.setenv("HF_ENDPOINT", url.rpartition("/owner/")[0])
-        with connect() as way:
-            assert refused(way, about("owner/name")).code == "server_error"
 
 
 def test_a_header_is_asked_for_again_when_the_hub_is_busy(hub: HubServer, way: Connection) -> None:

@@ -167,6 +167,16 @@ def test_the_environment_comes_first_then_the_login_then_the_keyring(
     assert token() is None
 
 
+def test_the_login_lies_where_hugging_faces_own_tools_put_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HF_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    (tmp_path / "xdg" / "huggingface").mkdir(parents=True)
+    (tmp_path / "xdg" / "huggingface" / "token").write_text(TOKEN)
+    assert token() == TOKEN
+
+
 def test_a_token_in_the_keyring_can_be_taken_out_again() -> None:
     use(Memory())
     store_token(f" {TOKEN}\n")

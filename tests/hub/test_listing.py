@@ -1,8 +1,10 @@
 """A repository is listed at one commit, and nothing in the list can do harm."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,8 +13,10 @@ import pytest
 from hub_server import TOKEN, GgufFacts, HubFile, HubServer, Repo
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
+from slipstream.hub import listing
 from slipstream.hub.connection import Connection, connect
-from slipstream.hub.listing import read_listing
+from slipstream.hub.files import Listing
+from slipstream.hub.listing import _keep, read_listing
 
 NEVER = CancelToken()
 COMMIT = "c" * 40
@@ -84,6 +88,22 @@ def test_a_commit_is_asked_for_once(hub: HubServer, way: Connection) -> None:
     now = read_listing("owner/name", way, NEVER)
     assert now.revision != first.revision
     assert "new.gguf" in {file.path for file in now.files}
+
+
+def test_listings_can_be_kept_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "remember", lambda *_: None)  # it writes to the disk
+
+    def keep(number: int) -> None:
+        for commit in range(2000):
+            _keep("http://hub", f"a/{number}", Listing(f"b/{number}", str(commit), ()))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(keep, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_an_older_commit_can_be_read(hub: HubServer, way: Connection) -> None:

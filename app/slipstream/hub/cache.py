@@ -14,6 +14,7 @@ from pathlib import Path
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import is_repo, is_safe_path
+from slipstream.hub.environment import is_true, place
 from slipstream.hub.files import RepoFile
 
 _TAG = (
@@ -27,11 +28,7 @@ _TAG = (
 
 def hub_cache() -> Path:
     """The folder where Hugging Face's own tools keep downloads; it need not exist."""
-    found = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
-    if not found:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        found = f"{os.environ.get('HF_HOME') or f'{base}/huggingface'}/hub"
-    return Path(os.path.expandvars(os.path.expanduser(found)))  # noqa: PTH111 - it never raises
+    return place("hub", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 
 
 def repo_folder(root: Path, repo: str) -> Path:
@@ -189,7 +186,7 @@ def _prepare(root: Path, own: Path, there: Path) -> None:
 
 def _link(own: Path, there: Path) -> bool:
     """Make the snapshot's link; False where the file system has none, or none are wanted."""
-    if os.environ.get("HF_HUB_DISABLE_SYMLINKS", "").upper() in {"1", "ON", "YES", "TRUE"}:
+    if is_true("HF_HUB_DISABLE_SYMLINKS"):
         return False
     draft = there.with_name(f".{secrets.token_hex(4)}.tmp")
     try:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import httpx2
 
 from slipstream.cancel import CancelToken, run_apart
-from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import TIMEOUT, Connection, trusted, user_agent
+from slipstream.hub.patience import Patience
 from slipstream.hub.refusals import failure, refusal, wait_of
+from slipstream.hub.replies import reply
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -25,16 +26,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 TIME_LIMIT = 60.0
 """Seconds that one call may take, without the waits that a rate limit asks for."""
-LONGEST_WAIT = 310.0
-"""Seconds: the Hub counts requests in windows of five minutes."""
-_WAITS = 3
-_PAUSES = (0.5, 1.0, 2.0)
-_BUSY = frozenset({408, 500, 502, 503, 504})
-_ODD_ANSWERS = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
-_OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-LONGEST_ANSWER = 64 << 20
-"""Bytes; a page of a thousand files is some 300 kB."""
-"""Seconds before a request is made again that the server, or the way to it, failed."""
+_ODD_ANSWERS = (
+    LookupError, TypeError, ValueError, AttributeError, RecursionError, httpx2.InvalidURL,
+)  # fmt: skip
 
 
 def silent(seconds: float) -> None:
@@ -82,52 +76,6 @@ def ask(
         asked.stop.cancel()
 
 
-def patiently(call: Callable[[], _T], cancel: CancelToken, waiting: Callable[[float], None]) -> _T:
-    """Run something that asks the Hub, again when a rate limit ended or a server is itself again.
-
-    Raises: Cancelled; SlipstreamError: what ``call`` raises at last.
-    """
-    pauses, waits = iter(_PAUSES), _WAITS
-    while True:
-        try:
-            return call()
-        except SlipstreamError as error:
-            limited = error.facts.get("seconds") if error.code == "rate_limited" else None
-            if isinstance(limited, int) and limited <= LONGEST_WAIT and waits:
-                waits -= 1
-                waiting(limited)
-                cancel.wait(limited)
-            elif error.facts.get("http_status") in _BUSY and (pause := next(pauses, None)):
-                cancel.wait(pause)
-            else:
-                raise
-        cancel.raise_if_cancelled()
-
-
-def _bounded(client: httpx2.Client, request: httpx2.Request) -> httpx2.Response:
-    """Send a request and read its answer, as far as answers go.
-
-    Raises: httpx2.HTTPError.
-    """
-    response = client.send(request, stream=True, follow_redirects=True)
-    try:
-        content = bytearray()
-        for piece in response.iter_bytes():
-            content += piece
-            if len(content) > LONGEST_ANSWER:
-                raise httpx2.DecodingError("the answer does not end", request=request)
-    finally:
-        response.close()
-    plain = [
-        (name, value)
-        for name, value in response.headers.multi_items()
-        if name.lower() not in _OF_THE_BODY
-    ]
-    return httpx2.Response(
-        response.status_code, headers=plain, content=bytes(content), request=response.request
-    )
-
-
 class _Refused(Exception):  # noqa: N818 - what the server did
     def __init__(self, response: httpx2.Response) -> None:
         super().__init__(response.status_code)
@@ -162,34 +110,23 @@ class _Asked:
         Raises: Cancelled, _Refused, _Failed.
         """
         request.extensions["timeout"] = TIMEOUT.as_dict()
-        pauses, waits = iter(_PAUSES), _WAITS
+        patience = Patience(self.stop, self._tell)
         while True:
             self.stop.raise_if_cancelled()
             try:
-                response = _bounded(self._connection.client, request)
+                response = reply(self._connection.client, request, self.stop)
             except httpx2.HTTPError as error:
-                self._pause(next(pauses, None) if _is_passing(error) else None, _Failed(error))
+                if not (_is_passing(error) and patience.pause()):
+                    raise _Failed(error) from error
                 continue
-            if not response.is_error and not response.is_redirect:
+            if response.is_success:
                 return response
-            if response.status_code == 429:
-                waits -= 1
-                self._wait(wait_of(response.headers) if waits >= 0 else None, response)
-            else:
-                again = response.status_code in _BUSY
-                self._pause(next(pauses, None) if again else None, _Refused(response))
+            if not patience.after(response.status_code, wait_of(response.headers)):
+                raise _Refused(response)
 
-    def _pause(self, seconds: float | None, error: Exception) -> None:
-        if seconds is None:
-            raise error
-        self.stop.wait(seconds)
-
-    def _wait(self, seconds: float | None, response: httpx2.Response) -> None:
-        if seconds is None or seconds > LONGEST_WAIT:
-            raise _Refused(response)
+    def _tell(self, seconds: float) -> None:
         self._deadline += seconds
         self._waits.put(seconds)
-        self.stop.wait(seconds)
 
 
 _asked: ContextVar[_Asked | None] = ContextVar("_asked", default=None)

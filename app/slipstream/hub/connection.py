@@ -19,6 +19,7 @@ from slipstream import __version__
 from slipstream.cancel import CancelToken, run_apart
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import PORTS, endpoint
+from slipstream.hub.environment import is_true, place
 
 _T = TypeVar("_T")
 TIMEOUT = httpx2.Timeout(15.0, connect=10.0)
@@ -85,7 +86,7 @@ def connect() -> Connection:
     Raises: SlipstreamError ``offline_mode``, ``bad_endpoint``, ``bad_token``, ``bad_proxy``,
         ``bad_certificates``.
     """
-    if _is_true("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+    if is_true("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         raise SlipstreamError(
             "offline_mode",
             "Offline mode is on, so nothing is asked of the Hub.",
@@ -128,12 +129,6 @@ def delete_token() -> None:
 
     _with_keyring(delete)
     _from_keyring.cache_clear()
-
-
-def _is_true(*names: str) -> bool:
-    """Whether the first of these variables that is set says yes, as huggingface_hub reads it."""
-    value = next(filter(None, (os.environ.get(name) for name in names)), "")
-    return value.upper() in {"1", "ON", "YES", "TRUE"}
 
 
 def _endpoint() -> str:
@@ -215,22 +210,14 @@ def _netloc_host(host: str) -> str:
 
 def _token() -> str | None:
     """The user's token: the first that exists. Names and places: huggingface_hub's ``_auth.py``."""
-    if _is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN"):
+    if is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN"):
         return None
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         if token := _checked(os.environ.get(name, ""), name):
             return token
-    file = _token_file()
+    file = place("token", "HF_TOKEN_PATH")  # where ``hf auth login`` puts it
     token = _checked(_read(file), str(file))
     return token or _checked(_from_keyring(), "the system's keyring") or None
-
-
-def _token_file() -> Path:
-    """Where ``hf auth login`` puts the token."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    home = os.environ.get("HF_HOME") or f"{base}/huggingface"
-    path = os.environ.get("HF_TOKEN_PATH") or f"{home}/token"
-    return Path(os.path.expandvars(os.path.expanduser(path)))  # noqa: PTH111 - it never raises
 
 
 def _read(file: Path) -> str:

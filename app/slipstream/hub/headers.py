@@ -5,9 +5,11 @@ from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.vocabulary import tokens_of
-from slipstream.hub.calls import patiently, silent
+from slipstream.hub.address import endpoint
+from slipstream.hub.calls import silent
 from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing, RepoFile
+from slipstream.hub.patience import patiently
 from slipstream.hub.refusals import refusal
 from slipstream.hub.repository import FileSet
 from slipstream.weights.cache import stored
@@ -43,10 +45,10 @@ def read_set(
 
 
 def stored_set(file_set: FileSet) -> Header | None:
-    """The header of a set whose files were all read before."""
+    """The header of a set whose files were all read before, from the Hub that is used now."""
     found = []
     for file in file_set.files:
-        header = stored(key, Path(file.path)) if (key := _key(file)) else None
+        header = stored(key, Path(file.path)) if (key := _key(endpoint(), file)) else None
         if header is None:
             return None
         found.append(header)
@@ -82,9 +84,12 @@ def read_tokens(
 
 def _remote(listing: Listing, file: RepoFile, connection: Connection) -> Remote:
     url = connection.file_url(listing.repo, listing.revision, file.path)
-    return Remote(url, Path(file.path), _key(file))
+    return Remote(url, Path(file.path), _key(connection.endpoint, file))
 
 
-def _key(file: RepoFile) -> str | None:
-    """A content is the same wherever it is; small files that git keeps have no header."""
-    return file.sha256
+def _key(hub: str | None, file: RepoFile) -> str | None:
+    """A content is the same in all repositories of a Hub; another may lie about its checksum.
+
+    Small files that git keeps have no header.
+    """
+    return f"{hub}/{file.sha256}" if file.sha256 else None

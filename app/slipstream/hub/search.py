@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -102,10 +103,12 @@ def search(
         text = address.repo.partition("/")[2] if first else address.repo
     elif text.endswith("/") and is_owner(text[:-1]):
         text, author = "", text[:-1]
+    shown = {first.repo} if first else set[str]()
     for item in _items(text, author, largest_parameters, sort, connection, cancel, waiting):
         found = _found(item)
         too_large = found and largest_parameters and (found.parameters or 0) > largest_parameters
-        if found and not too_large and found.repo != (first.repo if first else None):
+        if found and not too_large and found.repo not in shown:
+            shown.add(found.repo)
             yield found
 
 
@@ -130,14 +133,16 @@ def _items(
     if largest_parameters:
         # the Hub takes whole billions; the rest is left out by us
         query["num_parameters"] = f"max:{math.ceil(largest_parameters / 1e9)}B"
-    url = str(httpx2.URL(f"{connection.endpoint}/api/models", params=query))
+    models = f"{connection.endpoint}/api/models"
+    url = str(httpx2.URL(models, params=query))
     for _ in range(_MOST_PAGES):
-        page, url = ask("models", _get(url, connection), connection, cancel, waiting)
+        page, following = ask("models", _get(url, connection), connection, cancel, waiting)
         if not isinstance(page, list) or not page:
             return
         yield from page
-        if not url.startswith(f"{connection.endpoint}/"):
+        if not following:
             return
+        url = f"{models}?{following}"
 
 
 def _look_up(
@@ -159,8 +164,9 @@ def _look_up(
 
 
 def _get(url: str, connection: Connection) -> "Callable[[HfApi], tuple[object, str]]":
-    """A call that gets an answer as the Hub sends it, and the URL of the next page or "".
+    """A call that gets an answer as the Hub sends it, and the query for the next page or "".
 
+    The next page is always asked of the same Hub: a mirror may pass on links that lead to another.
     ``HfApi.list_models`` cannot: its limit is the page and the end at once, and one odd field of
     one repository ends its list.
     """
@@ -169,7 +175,7 @@ def _get(url: str, connection: Connection) -> "Callable[[HfApi], tuple[object, s
         from huggingface_hub import get_session
 
         answer = get_session().get(url, headers=connection.headers())
-        return answer.json(), answer.links.get("next", {}).get("url", "")
+        return answer.json(), urlsplit(answer.links.get("next", {}).get("url", "")).query
 
     return call
 

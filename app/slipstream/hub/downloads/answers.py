@@ -63,7 +63,7 @@ def span_of(status: int, headers: Mapping[str, str], first: int, end: int, size:
         return Span(0, size)
     match = _CONTENT_RANGE.fullmatch(headers.get("content-range", "").strip())
     if not match:
-        raise Cut("The answer does not say which part of the file it is")
+        raise Odd("The answer does not say which part of the file it is")
     if match[3] != "*" and int(match[3]) != size:
         raise Changed(int(match[3]))
     if status == 416 or match[1] is None:
