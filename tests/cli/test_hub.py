@@ -156,6 +156,23 @@ def test_a_drafter_that_does_not_fit_is_refused(hub: HubServer, verb: Verb) -> N
     assert verb("models", "--json").document["models"] == []
 
 
+def test_a_drafter_that_only_may_fit_is_offered_and_not_taken(
+    hub: HubServer, verb: Verb, tmp_path: Path
+) -> None:
+    target = write_demo_without_head(tmp_path / "Some-Fine-Tune-Q8_0.gguf")
+    files = [HubFile(path.name, path) for path in (target, DEMO_DFLASH)]
+    hub.repos["tuned/Some-Fine-Tune-GGUF"] = Repo("tuned/Some-Fine-Tune-GGUF", files)
+    (quant,) = verb("plan", "tuned/Some-Fine-Tune-GGUF", "--json").document["quants"]
+    assert quant["drafter"] is None
+    (offered,) = quant["drafters"]
+    assert (offered["kind"], offered["fits"], offered["proven"]) == ("dflash", True, False)
+    assert "another model" in offered["reason"]
+    assert (
+        f"May draft if you ask for it: {DEMO_DFLASH.name}."
+        in verb("plan", "tuned/Some-Fine-Tune-GGUF").out
+    )
+
+
 def test_a_drafter_that_is_never_right_is_named_and_not_used(
     hub: HubServer, verb: Verb, tmp_path: Path
 ) -> None:

@@ -39,7 +39,8 @@ OF_MEMORY = {
         "devices",
     ),
 }
-ADDED, ADDED_TO_QUANT = {"problems"}, {"name", "context", "estimated", "host_experts"}
+ADDED = {"problems"}
+ADDED_TO_QUANT = {"name", "context", "estimated", "host_experts", "drafters"}
 PARTS = OF_MEMORY - {"total", "host", "devices"}
 TWO_CARDS = ("--ram", "32GiB", "--device", "CUDA0=24GiB", "--device", "CUDA1=8GiB:1GiB")
 

@@ -19,6 +19,7 @@ from slipstream.cli.options import (
     memory_of,
     spec_choice,
 )
+from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
 from slipstream.engine.advice import Advice, Question, Subject, advise, desk_for, look_up
 from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.errors import SlipstreamError
@@ -147,6 +148,7 @@ def _quant_json(plan: Plan, computer: Computer) -> dict[str, object]:
         "download": one.download,
         "context": plan.setup.context,
         "drafter": _drafter_json(plan),
+        "drafters": _drafters_json(one.found),
         "memory": _memory_json(placement.need),
         "method": plan.method,
         "estimated": plan.estimated,
@@ -165,6 +167,24 @@ def _drafter_json(plan: Plan) -> dict[str, object] | None:
         return None
     file = None if spec.drafter is None else printable(spec.drafter)
     return {"kind": spec.kind.value, "file": file, "bytes": plan.drafter_bytes}
+
+
+def _drafters_json(found: Found) -> list[dict[str, object]]:
+    """Everything that was found near a model or on the Hub: what is proven, what only may fit and
+    is taken if asked for, and what does not fit."""
+    made = [one for one in found.drafters if one.kind is not DrafterKind.NGRAM]
+    rows: list[tuple[Drafter | Unfit, bool, bool]] = [(one, one.proven, True) for one in made]
+    rows += [(one, False, False) for one in found.unfit]
+    return [
+        {
+            "kind": one.kind.value,
+            "file": printable(one.path) if one.path else None,
+            "proven": proven,
+            "fits": fits,
+            "reason": one.reason,
+        }
+        for one, proven, fits in rows
+    ]
 
 
 def _memory_json(need: Need) -> dict[str, object]:
@@ -199,6 +219,9 @@ def _show_model(console: Console, name: str, plans: Sequence[Plan], answer: Advi
     best = next((plan for plan in plans if plan.recommended), plans[0])
     words = why(best, answer.computer)
     console.print(output.plain(f"{best.quantization.label}: {words}"))
+    for doubtful in (one for one in best.quantization.found.drafters if not one.proven):
+        file = printable(doubtful.path) if doubtful.path else best.quantization.name
+        console.print(output.plain(f"May draft if you ask for it: {file}. {doubtful.reason}"))
     console.print()
 
 
