@@ -43,7 +43,7 @@ def write_gguf(
         _add(writer, key, value)
     for name, shape in (tensors or {}).items():
         writer.add_tensor(name, np.zeros(tuple(reversed(shape)), dtype=np.float32))
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -188,7 +188,7 @@ def write_every_type(path: Path) -> Path:
     for kind, (_, size) in GGML_QUANT_SIZES.items():
         data = np.zeros((3, 2 * size), dtype=np.uint8)  # three rows of two blocks
         writer.add_tensor(kind.name, data, raw_dtype=kind)
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -216,7 +216,7 @@ def write_every_value(path: Path) -> Path:
         writer.add_key_value(f"{name}.array", [first, second], GGUFValueType.ARRAY, kind)
     kind = GGUFValueType.UINT16
     writer.add_key_value("test.long", [1] * 2000, GGUFValueType.ARRAY, sub_type=kind)
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -226,7 +226,7 @@ def write_dflash_of_another_target(path: Path) -> Path:
     source = GGUFReader(DEMO_DFLASH)
     writer = GGUFWriter(path, "dflash")
     wider: dict[str, GgufValue] = {"dflash.embedding_length": 512, "dflash.attention.head_count": 8}
-    _copy_keys(source, writer, wider)
+    copy_keys(source, writer, wider)
     for tensor in source.tensors:
         head = tensor.name.endswith(("_q_norm.weight", "_k_norm.weight"))
         shape = [512 if size == 256 else int(size) for size in tensor.shape]
@@ -234,7 +234,7 @@ def write_dflash_of_another_target(path: Path) -> Path:
             shape[0] *= 2
         data = np.ones if len(shape) == 1 or head else np.zeros
         writer.add_tensor(tensor.name, data(tuple(reversed(shape)), dtype=np.float32))
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -243,11 +243,11 @@ def write_dflash_without_sense(path: Path) -> Path:
     but by chance."""
     source = GGUFReader(DEMO_DFLASH)
     writer = GGUFWriter(path, "dflash")
-    _copy_keys(source, writer, {})
+    copy_keys(source, writer, {})
     for tensor in source.tensors:
         data = tensor.data[::-1].copy() if tensor.data.ndim > 1 else tensor.data
         writer.add_tensor(tensor.name, data, raw_dtype=tensor.tensor_type)
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -260,11 +260,11 @@ def write_demo_without_head(path: Path) -> Path:
         "qwen35.nextn_predict_layers": 0,
         "qwen35.attention.recurrent_layers": [True, False, False, False],
     }
-    _copy_keys(source, writer, trunk)
+    copy_keys(source, writer, trunk)
     for tensor in source.tensors:
         if not tensor.name.startswith("blk.4."):
             writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
-    _write(writer)
+    write_file(writer)
     return path
 
 
@@ -298,7 +298,8 @@ def _add(writer: GGUFWriter, key: str, value: GgufValue) -> None:
         writer.add_array(key, value)
 
 
-def _copy_keys(source: GGUFReader, writer: GGUFWriter, changed: Mapping[str, GgufValue]) -> None:
+def copy_keys(source: GGUFReader, writer: GGUFWriter, changed: Mapping[str, GgufValue]) -> None:
+    """Give a file the keys of another one, some of them with other values."""
     for key, field in source.fields.items():
         if key.startswith("GGUF.") or key == "general.architecture":
             continue
@@ -307,7 +308,8 @@ def _copy_keys(source: GGUFReader, writer: GGUFWriter, changed: Mapping[str, Ggu
         writer.add_key_value(key, value, field.types[0], sub_type=item)
 
 
-def _write(writer: GGUFWriter) -> None:
+def write_file(writer: GGUFWriter) -> None:
+    """Write everything that was added, and close it."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -1,12 +1,13 @@
 """Makes other files of a GGUF: real shards, and real quantizations."""
 
 import tempfile
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter, quants
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, quants
+
+from gguf_files import copy_keys, write_file
 
 _FILE_TYPES = {"F16": 1, "Q4_0": 2}
 """``general.file_type`` (llama.cpp's ``enum llama_ftype``)."""
@@ -24,10 +25,10 @@ def shards(source: Path, tensors: int) -> tuple[bytes, ...]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.gguf")
         writer = GGUFWriter(path, _architecture(reader), split_max_tensors=tensors)
-        _copy_keys(reader, writer, {})
+        copy_keys(reader, writer, {})
         for tensor in reader.tensors:
             writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
-        _write(writer)
+        write_file(writer)
         return tuple(file.read_bytes() for file in sorted(Path(folder).iterdir()))
 
 
@@ -43,7 +44,7 @@ def quantized(source: Path, quant: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.gguf")
         writer = GGUFWriter(path, _architecture(reader))
-        _copy_keys(reader, writer, {"general.file_type": _FILE_TYPES[quant]})
+        copy_keys(reader, writer, {"general.file_type": _FILE_TYPES[quant]})
         for tensor in reader.tensors:
             if tensor.tensor_type == GGMLQuantizationType.Q8_0:
                 values = quants.dequantize(tensor.data, tensor.tensor_type)
@@ -51,26 +52,10 @@ def quantized(source: Path, quant: str) -> bytes:
                 writer.add_tensor(tensor.name, data, raw_dtype=kind)
             else:
                 writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
-        _write(writer)
+        write_file(writer)
         return path.read_bytes()
 
 
 def _architecture(reader: GGUFReader) -> str:
     field = reader.get_field("general.architecture")
     return str(field.contents()) if field else ""
-
-
-def _copy_keys(reader: GGUFReader, writer: GGUFWriter, changed: Mapping[str, int]) -> None:
-    for key, field in reader.fields.items():
-        if key.startswith("GGUF.") or key == "general.architecture":
-            continue
-        item = field.types[1] if field.types[0] is GGUFValueType.ARRAY else None
-        value = changed.get(key, field.contents())
-        writer.add_key_value(key, value, field.types[0], sub_type=item)
-
-
-def _write(writer: GGUFWriter) -> None:
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()

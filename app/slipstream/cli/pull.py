@@ -1,6 +1,6 @@
 """``slipstream pull``: download a model together with its drafter."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,40 +13,21 @@ from slipstream.cli import interrupt, output
 from slipstream.cli.options import AsJson, rate_of
 from slipstream.cli.transfer import transfer
 from slipstream.drafters.attached import choose_drafter
-from slipstream.drafters.pairing import prove
-from slipstream.engine.advice import Question, advise, desk_for, look_up
+from slipstream.engine.advice import Question
 from slipstream.engine.check import Checked, check_pair
+from slipstream.engine.selection import Chosen, choose_download, refuse_unfit
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import Address, parse
-from slipstream.hub.companions import Companion
 from slipstream.hub.downloads.orders import Downloaded
 from slipstream.hub.downloads.settle import target_of
 from slipstream.hub.reference import on_the_hub
 from slipstream.paths import expanded, is_path, printable, real
-from slipstream.planning.offer import Offer, Row
-from slipstream.planning.quantizations import Quantization
-from slipstream.weights.shards import read_model
 from slipstream.words import SPECULATION, size
 
-_LISTED = 8
 _NOTHING_SEEN: dict[str, object] = {
     **dict.fromkeys(("file", "drafted", "accepted")),
     "drafts": False,
 }
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What is to be downloaded: a quantization of an offer, and what drafts for it."""
-
-    offer: Offer
-    row: Row
-    drafter: Companion | None
-
-    @property
-    def repo(self) -> str:
-        """Its repository."""
-        return self.offer.listing.repo
 
 
 @dataclass(frozen=True)
@@ -121,9 +102,15 @@ def pull(
     with interrupt.cancels(cancel):
         with output.progress(f"Looking into {address.repo} ...") as update:
             question = Question(spec="off" if no_drafter or own else "auto", drafter=named)
-            chosen = _choose(address, question, cancel, update)
+            chosen = choose_download(
+                address,
+                question,
+                cancel,
+                output.waits(update),
+                lambda one: update(f"Planning {one.name} {one.label} ..."),
+            )
             if own:
-                _refuse_unfit(chosen, own)
+                refuse_unfit(chosen, own)
         order = chosen.offer.order(chosen.row, chosen.drafter, place)
         done = transfer(order, rate, cancel)
         target = target_of(done)
@@ -167,71 +154,6 @@ def _own_file(drafter: str | None) -> Path | None:
     """The file on this computer that a drafter's name leads to."""
     path = None if drafter is None else expanded(Path(drafter))
     return path.absolute() if path and path.is_file() else None
-
-
-def _choose(
-    address: Address, question: Question, cancel: CancelToken, update: Callable[[str], None]
-) -> Chosen:
-    """Look into the repository and choose what to download.
-
-    Raises: Cancelled; SlipstreamError.
-    """
-    desk = desk_for(question)
-    subject = look_up(address, question, desk, cancel, output.waits(update))
-    offer = subject.offer
-    if offer is None:  # the Hub cannot be reached
-        raise subject.problems[0]
-    row = offer.rows[0]
-    if len(offer.rows) > 1:
-        update(f"Choosing a quantization of {offer.listing.repo} ...")
-        plans = advise(subject.quantizations, question, desk, cancel).plans
-        recommended = [plan.quantization for plan in plans if plan.recommended]
-        if len(recommended) != 1:
-            raise _no_choice(offer, recommended)
-        row = offer.row(recommended[0])
-    if not question.drafter:
-        return Chosen(offer, row, row.drafter)
-    drafter = row.drafters[0]
-    if not drafter.fits:
-        file = drafter.files.path if drafter.files else ""
-        raise _unfit(f"{drafter.repo}/{file}", drafter.reason)
-    return Chosen(offer, row, drafter)
-
-
-def _refuse_unfit(chosen: Chosen, own: Path) -> None:
-    """Raises: SlipstreamError, if a file cannot draft for what was chosen."""
-    proof = prove(chosen.row.quantization.header, read_model(own))
-    if not proof.fits:
-        raise _unfit(printable(own), proof.reason)
-
-
-def _unfit(file: str, reason: str) -> SlipstreamError:
-    return SlipstreamError(
-        "drafter_unfit",
-        f"{file} cannot draft for this model. {reason}",
-        facts={"file": file},
-        action="Choose another drafter, or leave the choice to Slipstream.",
-    )
-
-
-def _no_choice(offer: Offer, recommended: Sequence[Quantization]) -> SlipstreamError:
-    """Nothing fits, or the repository holds several models."""
-    repo, there = offer.listing.repo, [row.quantization.label for row in offer.rows]
-    available = ", ".join(there[:_LISTED])
-    if not recommended:
-        return SlipstreamError(
-            "nothing_fits",
-            f"No quantization of {repo} fits into the memory that is free now.",
-            facts={"repository": repo, "available": available},
-            action=f"Name one to download it all the same: {repo}:{there[0]}",
-        )
-    names = ", ".join(f"{one.name} {one.label}" for one in recommended[:_LISTED])
-    return SlipstreamError(
-        "ambiguous_model",
-        f"{repo} holds several models: {names}.",
-        facts={"repository": repo, "available": available},
-        action="Name one of its files: owner/repo/file.gguf.",
-    )
 
 
 def _check(target: Path, cancel: CancelToken) -> Checked | SlipstreamError:
