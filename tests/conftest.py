@@ -10,7 +10,7 @@ from running_engine import DEMO, RunningEngine, start
 from slipstream.engine.spec import EngineSpec, learn
 
 # how long an example takes says nothing on a shared machine
-settings.register_profile("slipstream", deadline=None)
+settings.register_profile("slipstream", deadline=None, max_examples=40)
 settings.load_profile("slipstream")
 
 
