@@ -47,15 +47,6 @@ def hub() -> Iterator[HubServer]:
         yield server
 
 
-@pytest.fixture
-def way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
-    """A connection to the test Hub, without a token."""
-    monkeypatch.setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")
-    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-    with connect() as connection:
-        yield connection
-
-
 def signed_in(way: Connection, token: str = TOKEN) -> Connection:
     return replace(way, token=token)
 

@@ -14,7 +14,7 @@ from hub_server import TOKEN, GgufFacts, HubFile, HubServer, Repo
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub import listing
-from slipstream.hub.connection import Connection, connect
+from slipstream.hub.connection import Connection
 from slipstream.hub.files import Listing
 from slipstream.hub.listing import _keep, read_listing
 
@@ -33,14 +33,6 @@ def hub() -> Iterator[HubServer]:
     )
     with HubServer(repo) as server:
         yield server
-
-
-@pytest.fixture
-def way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
-    monkeypatch.setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")
-    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-    with connect() as connection:
-        yield connection
 
 
 def test_a_listing_says_what_is_there(hub: HubServer, way: Connection) -> None:

@@ -16,7 +16,7 @@ from range_server import Served, serving
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.errors import SlipstreamError
-from slipstream.hub.connection import Connection, connect
+from slipstream.hub.connection import Connection
 from slipstream.hub.search import FoundModel, _found, search
 
 NEVER = CancelToken()
@@ -40,14 +40,6 @@ def hub() -> Iterator[HubServer]:
         Repo("maker/Qwen3.8-27B", [HubFile("model.safetensors", b"x")], trending=50),
     ) as server:
         yield server
-
-
-@pytest.fixture
-def way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
-    monkeypatch.setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")
-    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-    with connect() as connection:
-        yield connection
 
 
 def names(found: Iterator[FoundModel]) -> list[str]:

@@ -82,7 +82,7 @@ def stored(key: str, path: Path) -> Header | None:
     """The header kept on disk under ``key``; None if there is none, or it is damaged.
 
     Args:
-        key: names one version of one file for good: its repository, commit and name.
+        key: names one content of one file for good.
         path: what the file is called.
     """
     with contextlib.suppress(OSError, SlipstreamError):

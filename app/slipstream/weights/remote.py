@@ -31,8 +31,7 @@ class Remote:
     Attributes:
         url: where it is.
         name: what it is called in its repository.
-        key: names this very version of it for good (repository, commit, and name); with it, the
-            header is kept on disk.
+        key: names its content for good; with it, the header is kept on disk.
     """
 
     url: str

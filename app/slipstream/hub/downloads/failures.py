@@ -51,6 +51,15 @@ def cannot_write(error: OSError, path: Path, needed: int, free: int | None) -> S
     )
 
 
+def download_elsewhere() -> SlipstreamError:
+    """Another process runs this order."""
+    return SlipstreamError(
+        "download_elsewhere",
+        "Another program is at this download.",
+        action="Stop it there first.",
+    )
+
+
 def changed_on_hub(repo: str, file: RepoFile, found: int) -> SlipstreamError:
     """The file has another size than the listing says."""
     return SlipstreamError(

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.blocks import held
+from slipstream.hub.downloads.failures import download_elsewhere
 from slipstream.hub.downloads.locks import release
 from slipstream.hub.downloads.orders import places_of
 from slipstream.hub.downloads.places import Place
@@ -45,12 +45,7 @@ def give_up(leftover: Leftover, records: Records) -> None:
     """
     lock = records.hold(leftover.record.id)
     if lock is None:
-        raise SlipstreamError(
-            "download_elsewhere",
-            "Another program is at this download.",
-            facts={"repository": leftover.repo},
-            action="Stop it there first.",
-        )
+        raise download_elsewhere()
     try:
         discard(leftover.record.order)
     finally:

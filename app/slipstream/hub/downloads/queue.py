@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import Connection, connect
-from slipstream.hub.downloads.failures import cannot_write
+from slipstream.hub.downloads.failures import cannot_write, download_elsewhere
 from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.locks import release
 from slipstream.hub.downloads.orders import Downloaded, Order
@@ -54,7 +54,7 @@ def run(
     """
     lock = records.hold(record.id)
     if lock is None:
-        raise _elsewhere()
+        raise download_elsewhere()
     try:
         records.set_stage(record.id, "running")
         downloaded = download(record.order, connection, cancel, progress, limit)
@@ -214,7 +214,7 @@ class Downloads:
                 self._running.cancel.cancel()
                 return
         if self._records.is_held(name):
-            raise _elsewhere()
+            raise download_elsewhere()
         then(name)
 
     def _work(self) -> None:
@@ -246,11 +246,3 @@ class Downloads:
                 self._running = None
                 running.then()
         return True
-
-
-def _elsewhere() -> SlipstreamError:
-    return SlipstreamError(
-        "download_elsewhere",
-        "Another program is at this download.",
-        action="Stop it there first.",
-    )

@@ -92,11 +92,6 @@ def discard(order: Order) -> None:
                 _release(lock, place)
 
 
-def on_disk(order: Order) -> int:
-    """Bytes that the parts of an order take on disk."""
-    return sum(held(place.part) for place in places_of(order))
-
-
 @contextmanager
 def _kept(errors: dict[int, SlipstreamError], number: int, place: Place) -> Iterator[None]:
     """Keep the error of one file, so that the others go on."""
