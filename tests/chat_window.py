@@ -1,7 +1,6 @@
 """What a user does in the window, and what they see there."""
 
-import os
-import signal
+import contextlib
 import sqlite3
 from collections.abc import Callable
 
@@ -10,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
+from running_engine import guardians
 from slipstream import paths
 from slipstream.ui.app import Running
 
@@ -48,9 +48,11 @@ def notice(running: Running) -> str:
 
 
 def kill_engines() -> None:
-    for each in psutil.Process().children(recursive=True):
-        if each.is_running():
-            os.kill(each.pid, signal.SIGKILL)
+    """Kill what the app started: its guardians, and the engines below them."""
+    for guardian in guardians():
+        for each in (*guardian.children(recursive=True), guardian):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
 
 
 def chats_database() -> sqlite3.Connection:

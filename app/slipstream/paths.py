@@ -84,9 +84,19 @@ def pairs_file() -> Path:
     return _own("data") / "pairs.json"
 
 
+def models_file() -> Path:
+    """What the user chose for each model; JSON."""
+    return _own("data") / "models.json"
+
+
 def verdicts_file() -> Path:
     """What running models with their drafters showed; JSON."""
     return _own("data") / "verdicts.json"
+
+
+def uses_file() -> Path:
+    """When each model was last used; JSON."""
+    return _own("data") / "uses.json"
 
 
 def downloads_folder() -> Path:

@@ -14,7 +14,7 @@ from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.planning.computer import Computer
 from slipstream.planning.curves import Curves
-from slipstream.planning.extras import extras_of
+from slipstream.planning.extras import extras_of, projector_bytes
 from slipstream.planning.formula import predict
 from slipstream.planning.model import model_of
 from slipstream.planning.need import need_of
@@ -81,7 +81,7 @@ def test_any_model_and_drafter_take_so_many_bytes(
         own = model_of(drafter) if drafter else None
         breakdown = predict(model_of(header), setup, drafter=own, offload=offload)
         assert min(amounts(breakdown)) >= 0
-        extras = extras_of(header, setup, drafter, drafter)
+        extras = extras_of(header, setup, drafter, projector_bytes(drafter or header))
         assert min(extras.projector, extras.drafter_inputs) >= 0
         need = need_of(breakdown, extras, COMPUTER)
         parts = need.weights + need.context + need.compute

@@ -57,7 +57,9 @@ def test_between_stops_it_lies_on_the_line_and_asks_only_at_them() -> None:
     for context in (10_000, 10_001, 4097, 16_383):
         curves(model, Setup(context), None, HERE)
     assert engine.asked == [4096, 16_384]
-    middle = curves(model, Setup(10_240), None, HERE).target[HOST]
+    said = curves(model, Setup(10_240), None, HERE)
+    assert said
+    middle = said.target[HOST]
     assert middle.context == 1280 * MIB
 
 
@@ -137,6 +139,7 @@ def test_between_stops_the_formula_is_corrected_by_what_it_was_off_at_them(
         return replace(planned, target={id_: one + more for id_, one in planned.target.items()})
 
     guess, said = Curves(engine)(model, setup, None, HERE), engine(model, setup, None, HERE)
+    assert guess
     for place, share in said.target.items():
         assert guess.target[place].total == pytest.approx(share.total, abs=2)
 
@@ -167,5 +170,56 @@ def test_whichever_quantization_was_asked_about_the_weights_are_those_of_the_wan
         for context in (16_384, 20_000):
             setup = Setup(context, MTP)
             said, right = curves(model, setup, None, HERE), engine(model, setup, None, HERE)
+            assert said
             assert said.target[HOST].weights == right.target[HOST].weights
             assert said.total == pytest.approx(right.total, abs=4)
+
+
+def test_what_is_known_asks_nothing_and_is_exact_where_it_was_asked() -> None:
+    engine, model = Engine(), known("llama-3.1-8b")
+    curves = Curves(engine)
+    assert curves.known(model, Setup(10_000), None, HERE) is None
+    for context in (8192, 32_768):
+        curves.exact(model, Setup(context), None, HERE)
+    for context in (8192, 10_000, 32_768, 512, 100_000):
+        assert curves.known(model, Setup(context), None, HERE) == predict(
+            model_of(model), Setup(context)
+        )
+    assert curves.known(model, Setup(10_000, kv_type="q8_0"), None, HERE) is None
+    assert engine.asked == [8192, 32_768]
+
+
+def test_beside_one_answer_the_formula_is_corrected_by_what_it_was_off_there() -> None:
+    model = known("llama-3.1-8b")
+
+    def engine(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
+        planned = predict(model_of(target), setup)
+        more = Share(context=0, compute=50 * MIB)
+        return replace(planned, target={id_: one + more for id_, one in planned.target.items()})
+
+    curves = Curves(engine)
+    curves.exact(model, Setup(8192), None, HERE)
+    for context in (4096, 20_000):
+        said = curves.known(model, Setup(context), None, HERE)
+        assert said
+        by_formula = predict(model_of(model), Setup(context)).target[HOST]
+        assert said.target[HOST] == by_formula + Share(compute=50 * MIB)
+
+
+def test_an_engine_that_cannot_be_asked_just_now_is_asked_again() -> None:
+    answers = [None, Breakdown({HOST: Share(1, 2, 3)})]
+    curves = Curves(lambda *_: answers.pop(0))
+    model = known("llama-3.1-8b")
+    assert curves.exact(model, Setup(8192), None, HERE) is None
+    assert curves.exact(model, Setup(8192), None, HERE) is not None
+
+
+def test_answers_are_taken_along_to_another_way_of_asking() -> None:
+    engine, model = Engine(), known("llama-3.1-8b")
+    curves = Curves(engine)
+    curves.exact(model, Setup(8192), None, HERE)
+    copy = curves.copied(Silent())
+    assert copy.known(model, Setup(8192), None, HERE) == predict(model_of(model), Setup(8192))
+    copy.exact(model, Setup(8192), None, HERE)
+    with pytest.raises(SlipstreamError):
+        copy.exact(model, Setup(4096), None, HERE)

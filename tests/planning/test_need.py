@@ -110,7 +110,7 @@ def test_a_drafter_is_handed_hidden_states_of_a_batch() -> None:
         (DrafterKind.EAGLE3, header("eagle3"), 1),
     ):
         setup = Setup(4096, SpecConfig(kind, None, 3) if kind else PLAIN)
-        assert extras_of(target, setup, drafter, None).drafter_inputs == read * states
+        assert extras_of(target, setup, drafter, 0).drafter_inputs == read * states
 
 
 def test_a_projector_takes_its_weights_and_room_for_one_image() -> None:

@@ -223,3 +223,53 @@ def test_more_context_never_fits_better(
         small.need.weights + small.need.context <= (large.need.weights + large.need.context)
         or small.fit is not large.fit
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "where", "layers", "fit"),
+    [
+        (LLAMA, computer(16, 24), 33, Fit.GPU),
+        (LLAMA, computer(16, 24), 10, Fit.PARTIAL),
+        (LLAMA, computer(16, 24), 0, Fit.CPU),
+        (LLAMA, computer(16, 6), 33, Fit.NONE),
+        (LLAMA, computer(4, 24), 5, Fit.NONE),
+        (LLAMA, computer(4, 24), 33, Fit.GPU),
+        (MIXTURE, computer(32, 8), 49, Fit.NONE),
+        (LLAMA, computer(16), 20, Fit.CPU),
+    ],
+)
+def test_by_hand_so_many_layers_go_to_the_devices_whether_they_hold_them_or_not(
+    model: Model, where: Computer, layers: int, fit: Fit
+) -> None:
+    need = needing(model, where, SETUP)
+    best = place(model.sizes, need, where, layers)
+    assert best.by_hand
+    assert best.fit is fit
+    assert best.offload.count == (layers if where.devices else 0)
+    assert best.offload.host_experts == 0
+    assert best.need == need(best.offload)
+    assert fits(best.need, where) is (fit is not Fit.NONE)
+
+
+def test_by_hand_no_more_layers_than_there_are() -> None:
+    where = computer(16, 24)
+    for layers, count in ((1000, LLAMA.layers), (-3, 0)):
+        best = place(LLAMA.sizes, needing(LLAMA, where, SETUP), where, layers)
+        assert best.offload.count == count
+
+
+def test_several_devices_share_what_is_given_by_hand_by_what_is_free() -> None:
+    where = computer(16, 24, 8)
+    best = place(QWEN.sizes, needing(QWEN, where, SETUP), where, 32)
+    assert best.offload.layers == {"CUDA0": 24, "CUDA1": 8}
+
+
+@settings(max_examples=40)
+@given(models, memory, cards, st.integers(256, 1 << 18), st.integers(256, 1 << 18))
+def test_wherever_the_search_begins_it_finds_the_same(
+    model: Model, ram: float, free: list[float], before: int, context: int
+) -> None:
+    where = computer(ram, *free)
+    near = placed(model, where, Setup(before)).offload
+    need = needing(model, where, Setup(context))
+    assert place(model.sizes, need, where, near=near) == placed(model, where, Setup(context))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headers import any_header, known
 from slipstream.planning.model import model_of
 from slipstream.weights.header import Header
-from slipstream.weights.resized import named_by, resized
+from slipstream.weights.resized import Resizer, named_by, resized
 
 FOUR_BITS = Path("model-Q4_K_M.gguf")
 
@@ -53,3 +53,22 @@ def test_any_header_can_be_resized(header: Header, size: int, label: str | None)
     assert made.file_bytes == size
     assert made.path == FOUR_BITS
     assert all(tensor.bytes >= 0 for tensor in made.tensors)
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "qwen3-30b-a3b", "qwen3.6-27b", "gemma-3-27b"])
+@pytest.mark.parametrize("label", ["Q8_0", "Q4_K_M", "IQ2_M", None])
+def test_sizes_without_a_table_are_those_of_a_resized_header(name: str, label: str | None) -> None:
+    header = known(name, "Q5_K_M")
+    wanted = header.file_bytes * 3 // 4
+    sizes = Resizer(header).sizes(wanted, label)
+    same = model_of(resized(header, FOUR_BITS, wanted, label)).sizes
+    assert sizes.total == pytest.approx(same.total, rel=1e-6)
+    assert (sizes.tied, sizes.embedding_type) == (same.tied, same.embedding_type)
+    for mine, theirs in (
+        (sizes.blocks, same.blocks),
+        (sizes.experts, same.experts),
+        (sizes.largest, same.largest),
+        (sizes.largest_experts, same.largest_experts),
+        ((sizes.looked_up, sizes.output), (same.looked_up, same.output)),
+    ):
+        assert list(mine) == pytest.approx(list(theirs), rel=0.03, abs=100_000)

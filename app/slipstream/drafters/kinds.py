@@ -30,6 +30,16 @@ SpecChoice = DrafterKind | Literal["auto", "off"]
 """What a person asks for: a kind, what is chosen or proven ("auto"), or plain decoding ("off")."""
 
 
+def spec_choice(word: str) -> SpecChoice:
+    """The choice that a word stands for; what is not known is "auto"."""
+    if word == "off":
+        return "off"
+    try:
+        return DrafterKind(word)
+    except ValueError:
+        return "auto"
+
+
 @dataclass(frozen=True)
 class Drafter:
     """Something that may draft for one target.

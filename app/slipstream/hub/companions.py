@@ -147,6 +147,15 @@ def find_companions(
     )
 
 
+def embedded(repository: Repository, target: FileSet, header: Header) -> tuple[Companion, ...]:
+    """The head inside a model, if it has one."""
+    proof = prove_embedded(header)
+    if not proof.fits:
+        return ()
+    inside = Candidate(Source.INSIDE, repository.listing, target, DrafterKind.MTP)
+    return (_companion(inside, proof, header),)
+
+
 def lower(repository: Repository, target: FileSet) -> tuple[Companion, ...]:
     """The lower quantizations of a model that may draft for it; no header is needed for them."""
     proof = Proof(True, True, "It is the same model, more coarsely quantized.")
@@ -201,14 +210,14 @@ def _no_drafter(address: Address) -> SlipstreamError:
 def find_projector(
     repository: Repository,
     header: Header,
-    read: Callable[[FileSet], Header] | None = None,
+    read: Callable[[FileSet], Header | None] | None = None,
 ) -> FileSet | None:
     """The best projector of a repository that fits a model.
 
     Args:
         repository: with the model.
         header: of the model.
-        read: reads headers, to be sure; None goes by names.
+        read: reads headers, to be sure, as far as it can; None goes by names.
 
     Raises: what ``read`` raises.
     """
@@ -216,7 +225,8 @@ def find_projector(
     for one in repository.projectors:
         if one.missing or not may_name(listed_name(one.path, Place()), name):
             continue
-        width = read(one).integer("clip.vision.projection_dim") if read else None
+        known = read(one) if read else None
+        width = known.integer("clip.vision.projection_dim") if known else None
         if width in (None, header.hidden_size):
             return one
     return None
@@ -252,17 +262,10 @@ class _Look:
     def all(self, kinds: frozenset[DrafterKind]) -> Iterator[Companion]:
         """Everything that may draft, the nearest first."""
         if DrafterKind.MTP in kinds:
-            yield from self._inside()
+            yield from embedded(self._repository, self._target, self._header)
         yield from self._looked_at(self._candidates(kinds), kinds)
         if DrafterKind.SELF in kinds:
             yield from lower(self._repository, self._target)
-
-    def _inside(self) -> Iterator[Companion]:
-        proof = prove_embedded(self._header)
-        if proof.fits:
-            listing = self._repository.listing
-            inside = Candidate(Source.INSIDE, listing, self._target, DrafterKind.MTP)
-            yield _companion(inside, proof, self._header)
 
     def _candidates(self, kinds: frozenset[DrafterKind]) -> Iterator[Candidate]:
         """What may draft for this model, by its names."""

@@ -1,38 +1,56 @@
 """What of a repository is on this computer already."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.cache import find, hub_cache
-from slipstream.hub.files import Listing, RepoFile
+from slipstream.hub.files import Listing
 from slipstream.hub.headers import stored_set
 from slipstream.hub.repository import FileSet
 from slipstream.weights.header import Header
 from slipstream.weights.shards import read_model
 
 
-def missing_bytes(listing: Listing, file_set: FileSet) -> int:
-    """Bytes of a set that still have to be transferred."""
-    return sum(file.bytes for file in file_set.files if _found(listing, file) is None)
+@dataclass(frozen=True)
+class Here:
+    """What of a set of files is on this computer.
+
+    Attributes:
+        path: of its first file; None if not all of the set is there.
+        missing: bytes that still have to be transferred.
+    """
+
+    path: Path | None
+    missing: int
+
+
+def look_here(repo: str, revision: str, file_set: FileSet) -> Here:
+    """Look for the files of a set of a repository at a commit."""
+    cache = hub_cache()
+    found = [find(cache, repo, revision, file) for file in file_set.files]
+    there = zip(file_set.files, found, strict=True)
+    missing = sum(file.bytes for file, path in there if path is None)
+    return Here(None if None in found else found[0], missing)
 
 
 def local_path(listing: Listing, file_set: FileSet) -> Path | None:
     """The first file of a set on this computer; None if not all of it is there."""
-    found = [_found(listing, file) for file in file_set.files]
-    paths = [path for path in found if path is not None]
-    return paths[0] if len(paths) == len(found) else None
+    return look_here(listing.repo, listing.revision, file_set).path
 
 
-def known_header(listing: Listing, file_set: FileSet) -> Header | None:
-    """The header of a set, as far as nothing has to be transferred for it."""
-    path = local_path(listing, file_set)
+def known_header(listing: Listing, file_set: FileSet, here: Here | None = None) -> Header | None:
+    """The header of a set, as far as nothing has to be transferred for it.
+
+    Args:
+        listing: of its repository.
+        file_set: of that.
+        here: what of it is on this computer, if that is known.
+    """
+    path = (here or look_here(listing.repo, listing.revision, file_set)).path
     if path is not None and path.name == file_set.files[0].name:
         try:
             return read_model(path)
         except SlipstreamError:
             return None
     return stored_set(file_set)
-
-
-def _found(listing: Listing, file: RepoFile) -> Path | None:
-    return find(hub_cache(), listing.repo, listing.revision, file)

@@ -10,7 +10,7 @@ import httpx2
 from slipstream.errors import Fact, SlipstreamError
 from slipstream.hub.connection import Connection
 
-SIGN_IN = "set HF_TOKEN or run 'hf auth login'"
+SIGN_IN = "enter a token on the Models page, set HF_TOKEN or run 'hf auth login'"
 _UNKNOWN_WAIT = 10.0
 _NO_END = 1_000_000
 

@@ -5,6 +5,8 @@ per token of the micro-batch, which depend on the kind of block; and a mask of t
 The rule was fitted to 290 dry runs of 36 models; ``benchmarks/memory_accuracy.py`` checks it.
 """
 
+from functools import lru_cache
+
 from slipstream.planning.context import cell_count
 from slipstream.planning.parts import Setup
 from slipstream.weights.architecture import Architecture
@@ -66,6 +68,7 @@ def hidden(shape: Architecture, setup: Setup) -> int:
     return shape.hidden * setup.micro_batch * _VALUE_BYTES
 
 
+@lru_cache(maxsize=64)
 def mask(shape: Architecture, setup: Setup) -> int:
     """Bytes of what tells which tokens of its slot's context each token may look at."""
     kinds = {layer.window: layer for layer in shape.layers if layer.key or layer.value}
@@ -74,6 +77,7 @@ def mask(shape: Architecture, setup: Setup) -> int:
     return (full + sum(each.values())) * setup.micro_batch * _MASK_BYTES
 
 
+@lru_cache(maxsize=64)
 def _working(shape: Architecture, setup: Setup) -> int:
     """Bytes at the widest moment of the blocks, without the mask."""
     state = 0

@@ -1,10 +1,12 @@
 """The computer that is planned for: this one as it is now, or one that is asked about."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
+from slipstream.planning.parts import HOST
 from slipstream.planning.truth import DEFAULT_MARGIN
 
 
@@ -32,6 +34,27 @@ class Computer:
         """Bytes of it that are free."""
         return self.memory.free + sum(one.free for one in self.devices if not one.unified)
 
+    @cached_property
+    def by_id(self) -> Mapping[str, Device]:
+        """Its devices by their ids."""
+        return {one.id: one for one in reversed(self.devices)}
+
     def margin(self, backend: str) -> float:
         """Share of what is needed that is kept free."""
         return self.margins.get(backend, DEFAULT_MARGIN)
+
+
+def given_back(
+    memory: Memory, devices: Sequence[Device], held: Mapping[str, int]
+) -> tuple[Memory, tuple[Device, ...]]:
+    """Memory as it will be when what somebody holds was given back.
+
+    Args:
+        memory: main memory.
+        devices: beside it; some may share it.
+        held: bytes by device id, ``HOST`` among them.
+    """
+    shared = sum(held.get(one.id, 0) for one in devices if one.unified)
+    free = min(memory.total, memory.free + held.get(HOST, 0) + shared)
+    after = (replace(one, free=min(one.total, one.free + held.get(one.id, 0))) for one in devices)
+    return Memory(memory.total, free), tuple(after)

@@ -4,7 +4,7 @@ Between two contexts that an engine was asked about, the formula gives the shape
 off at both ends is added.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slipstream.planning.formula import predict
@@ -20,19 +20,23 @@ STOPS = (512, 2048, 4096, 16384, 65536, 262144, 1048576)
 
 @dataclass
 class Curves:
-    """A ``Measure`` that asks an engine at the two stops around a context, once for all.
+    """The answers of an engine by context. Each of its three ways to be asked is a ``Measure``.
+
+    Called itself, it asks the engine at the two stops around a context, once for all.
 
     Attributes:
-        measure: the engine. Plan with it alone where the slider comes to rest: that confirms it.
+        measure: the engine. Plan with ``exact`` where the slider comes to rest: that confirms it.
     """
 
     measure: Measure
-    _stops: dict[tuple[object, ...], tuple[Model, Breakdown]] = field(default_factory=dict)
+    _answers: dict[tuple[object, ...], dict[int, tuple[Model, Breakdown]]] = field(
+        default_factory=dict
+    )
     _known: list[tuple[Header, str, Model]] = field(default_factory=list)
 
     def __call__(
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
-    ) -> Breakdown:
+    ) -> Breakdown | None:
         """Returns what lies between the answers for the two stops.
 
         Raises: what ``measure`` raises.
@@ -40,36 +44,88 @@ class Curves:
         model = self._known_as(target)[1]
         trained = model.architecture.trained_context or STOPS[-1]
         stops = [*(stop for stop in STOPS if stop < trained), trained]
-        context = setup.context
-        below = max((stop for stop in stops if stop <= context), default=context)
-        above = min((stop for stop in stops if stop >= context), default=context)
+        around = _around(stops, setup.context) or (setup.context, setup.context)
+        for stop in around:
+            self.exact(target, replace(setup, context=stop), drafter, where)
+        return self._between(target, setup, drafter, where, around)
+
+    def exact(
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
+    ) -> Breakdown | None:
+        """Returns what the engine says of this very context.
+
+        Raises: what ``measure`` raises.
+        """
+        answers = self._answers_to(target, setup, drafter, where)
+        if setup.context not in answers:
+            said = self.measure(target, setup, drafter, where)
+            if said is None:
+                return None
+            answers[setup.context] = self._known_as(target)[1], said
+        return self._at(target, setup, answers, where)
+
+    def known(
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
+    ) -> Breakdown | None:
+        """Returns what lies between, or beside, what was asked for before; None if nothing was."""
+        contexts = tuple(self._answers_to(target, setup, drafter, where))
+        lower = max((one for one in contexts if one <= setup.context), default=None)
+        upper = min((one for one in contexts if one >= setup.context), default=lower)
+        if upper is None:
+            return None
+        around = upper if lower is None else lower, upper
+        return self._between(target, setup, drafter, where, around)
+
+    def copied(self, measure: Measure) -> "Curves":
+        """The same answers, with another way to ask."""
+        answers = {key: dict(by_context) for key, by_context in self._answers.items()}
+        return Curves(measure, answers)
+
+    def _between(
+        self,
+        target: Header,
+        setup: Setup,
+        drafter: Header | None,
+        where: Offload,
+        around: tuple[int, int],
+    ) -> Breakdown | None:
+        """What lies at a context, by the answers at two others, or at one."""
+        answers = self._answers_to(target, setup, drafter, where)
+        if not answers.keys() >= set(around):
+            return None
+        below, above = around
         low, high = (
-            self._at(target, replace(setup, context=stop), drafter, where)
-            for stop in (below, above)
+            self._at(target, replace(setup, context=stop), answers, where) for stop in around
         )
-        if below == above:
+        if below == above == setup.context:
             return low
-        drafts = self._known_as(drafter)[1] if drafter else None
+        model, drafts = self._known_as(target)[1], self._known_as(drafter)[1] if drafter else None
 
         def by_formula(context: int) -> Breakdown:
             at = replace(setup, context=context)
             return predict(model, at, drafter=drafts, offload=where)
 
-        return between(
-            low,
-            high,
-            [by_formula(at) for at in (below, context, above)],
-            (context - below) / (above - below),
-        )
+        share = (setup.context - below) / (above - below) if above > below else 0.0
+        return between(low, high, [by_formula(at) for at in (below, setup.context, above)], share)
+
+    def _answers_to(
+        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
+    ) -> dict[int, tuple[Model, Breakdown]]:
+        """What was answered to a question, by the context."""
+        shape, path = self._known_as(target)[0], drafter and drafter.path
+        key = (shape, replace(setup, context=0), path, *where.layers.items())
+        return self._answers.setdefault(key, {})
 
     def _at(
-        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
+        self,
+        target: Header,
+        setup: Setup,
+        answers: Mapping[int, tuple[Model, Breakdown]],
+        where: Offload,
     ) -> Breakdown:
-        shape, model = self._known_as(target)
-        key = (shape, setup, drafter and drafter.path, *where.layers.items())
-        if key not in self._stops:
-            self._stops[key] = model, self.measure(target, setup, drafter, where)
-        asked, answer = self._stops[key]
+        """An answer, with the weights of the wanted quantization."""
+        model = self._known_as(target)[1]
+        asked, answer = answers[setup.context]
         if asked is model:
             return answer
         wanted, assumed = (
@@ -84,6 +140,13 @@ class Curves:
                 return shape, model
         self._known.append((header, shape_key(header), model_of(header)))
         return self._known[-1][1:]
+
+
+def _around(stops: Collection[int], context: int) -> tuple[int, int] | None:
+    """The nearest stops on both sides of a context; None if it lies outside."""
+    below = max((stop for stop in stops if stop <= context), default=None)
+    above = min((stop for stop in stops if stop >= context), default=None)
+    return None if below is None or above is None else (below, above)
 
 
 def _as_counted(planned: Breakdown) -> Mapping[str, Share]:

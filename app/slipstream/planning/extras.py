@@ -17,12 +17,17 @@ _LARGEST_SIDE = 896
 """Pixels of an image's side where the projector names none."""
 
 
-def extras_of(
-    target: Header, setup: Setup, drafter: Header | None, projector: Header | None
-) -> Extras:
-    """Estimate what is needed beside the engine's layout."""
+def extras_of(target: Header, setup: Setup, drafter: Header | None, projector: int) -> Extras:
+    """Estimate what is needed beside the engine's layout.
+
+    Args:
+        target: the model.
+        setup: how it would run.
+        drafter: its drafter, if that has a file of its own.
+        projector: bytes of what reads images (``projector_bytes``).
+    """
     return Extras(
-        projector=projector_bytes(projector) if projector is not None else 0,
+        projector=projector,
         drafter_inputs=_handed_over(target, setup, drafter),
         outputs=_outputs(target, setup),
     )

@@ -6,10 +6,11 @@ those are exact from the tensor table.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 from slipstream.errors import SlipstreamError
-from slipstream.planning.formula import predict
+from slipstream.planning.formula import Formula
 from slipstream.planning.model import Model
 from slipstream.planning.parts import Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
@@ -30,8 +31,8 @@ class Measure(Protocol):
 
     def __call__(
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
-    ) -> Breakdown:
-        """Returns what the engine would take."""
+    ) -> Breakdown | None:
+        """Returns what the engine would take; None where it cannot be asked just now."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,11 @@ class Launch:
 
     def predicted(self, where: Offload) -> Breakdown:
         """What it takes by formula."""
-        drafter = self.drafter.model if self.drafter else None
-        return predict(self.target.model, self.setup, drafter=drafter, offload=where)
+        return self._formula.at(where)
+
+    @cached_property
+    def _formula(self) -> Formula:
+        return Formula(self.target.model, self.setup, self.drafter.model if self.drafter else None)
 
 
 @dataclass(frozen=True)
@@ -141,8 +145,9 @@ class Layouts:
         if key not in self._answers and askable:
             try:
                 said = self.measure(launch.target.header, launch.setup, drafter, where)
-                _refuse_without_devices(said, where)
-                self._answers[key] = launch, said
+                if said is not None:
+                    _refuse_without_devices(said, where)
+                    self._answers[key] = launch, said
             except SlipstreamError as problem:
                 self._failed.add(question)
                 self.problems.append(problem)

@@ -1,6 +1,7 @@
 """What planning has to know of one model file."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slipstream.weights.architecture import Architecture, architecture_of
 from slipstream.weights.header import Header
@@ -25,4 +26,10 @@ def model_of(header: Header) -> Model:
 
     Raises: SlipstreamError ``impossible_shape``.
     """
-    return Model(architecture_of(header), tensor_bytes(header))
+    return Model(_same(architecture_of(header)), tensor_bytes(header))
+
+
+@lru_cache(maxsize=64)
+def _same(shape: Architecture) -> Architecture:
+    """One object for equal shapes, so that what is remembered by shape is found at once."""
+    return shape

@@ -66,28 +66,34 @@ class Need:
 
 def need_of(breakdown: Breakdown, extras: Extras, computer: Computer) -> Need:
     """Add up a launch, with its margins on this computer."""
-    target, drafter = breakdown.target, breakdown.drafter
-    ids = dict.fromkeys([HOST, *target, *drafter])
-    taken = {
-        id_: sum(shares[id_].total for shares in (target, drafter) if id_ in shares) for id_ in ids
-    }
-    taken[HOST] += extras.drafter_inputs + extras.outputs
+    taken, settled = {HOST: extras.drafter_inputs + extras.outputs}, set[str]()
+    weights = context = compute = drafter = margin = 0
+    for id_, share in breakdown.target.items():
+        weights += share.weights
+        context += share.context
+        compute += share.compute
+        taken[id_] = taken.get(id_, 0) + share.weights + share.context + share.compute
+        if share.weights or share.context:
+            settled.add(id_)
+    for id_, share in breakdown.drafter.items():
+        total = share.weights + share.context + share.compute
+        drafter += total
+        taken[id_] = taken.get(id_, 0) + total
+        if share.weights or share.context:
+            settled.add(id_)
     taken[_first_device(taken)] += extras.projector
-    settled = {
-        id_
-        for shares in (target, drafter)
-        for id_, share in shares.items()
-        if share.weights or share.context
-    }
-    margins = {id_: _margin(id_, amount, computer, id_ in settled) for id_, amount in taken.items()}
+    for id_, amount in taken.items():
+        spare = _margin(id_, amount, computer, id_ in settled)
+        margin += spare
+        taken[id_] = amount + spare
     return Need(
-        weights=sum(share.weights for share in target.values()),
-        context=sum(share.context for share in target.values()),
-        compute=sum(share.compute for share in target.values()) + extras.outputs,
-        drafter=sum(share.total for share in drafter.values()) + extras.drafter_inputs,
+        weights=weights,
+        context=context,
+        compute=compute + extras.outputs,
+        drafter=drafter + extras.drafter_inputs,
         projector=extras.projector,
-        margin=sum(margins.values()),
-        by_device={id_: taken[id_] + margins[id_] for id_ in ids},
+        margin=margin,
+        by_device=taken,
     )
 
 
@@ -97,8 +103,8 @@ def fits(need: Need, computer: Computer) -> bool:
     What shares main memory has to fit into its own limit, and with the rest into main memory. A
     device that the computer does not have holds nothing.
     """
-    there = {HOST, *(device.id for device in computer.devices)}
-    if any(amount and id_ not in there for id_, amount in need.by_device.items()):
+    there = computer.by_id
+    if any(amount and id_ not in there and id_ != HOST for id_, amount in need.by_device.items()):
         return False
     in_memory = need.host
     for device in computer.devices:
@@ -110,14 +116,17 @@ def fits(need: Need, computer: Computer) -> bool:
 
 
 def _first_device(taken: Mapping[str, int]) -> str:
-    return next((id_ for id_, amount in taken.items() if id_ != HOST and amount), HOST)
+    for id_, amount in taken.items():
+        if amount and id_ != HOST:
+            return id_
+    return HOST
 
 
 def _margin(id_: str, taken: int, computer: Computer, settled: bool) -> int:
     """What is kept free; a card that only computes now and then needs nothing to spare."""
     if not taken:
         return 0
-    device = next((device for device in computer.devices if device.id == id_), None)
+    device = computer.by_id.get(id_)
     if device is None:
         return round(taken * computer.margin(HOST))
     share = round(taken * computer.margin(device.backend))

@@ -34,23 +34,36 @@ class Placement:
     Attributes:
         fit: how it fits.
         offload: where its layers lie.
-        need: what that takes; of what does not fit, what it would take in main memory.
+        need: what that takes; of what does not fit, what it would take in main memory, or in the
+            places that were chosen by hand.
+        by_hand: a person said how many layers go to devices.
     """
 
     fit: Fit
     offload: Offload
     need: Need
+    by_hand: bool = False
 
 
-def place(sizes: TensorBytes, need_of: NeedOf, computer: Computer) -> Placement:
+def place(
+    sizes: TensorBytes,
+    need_of: NeedOf,
+    computer: Computer,
+    by_hand: int | None = None,
+    near: Offload | None = None,
+) -> Placement:
     """Find the best place: as much on devices as they hold, the rest in main memory.
 
     Args:
         sizes: of the model's tensors.
         need_of: what a launch needs with its layers in given places.
         computer: where it is to go.
+        by_hand: layers on devices, whether they hold them or not; None for as many as they do.
+        near: the best place for something similar, where the search is to begin.
     """
-    for fit, offload in _candidates(sizes, need_of, computer.devices):
+    if by_hand is not None:
+        return _placed(min(max(0, by_hand), len(sizes.blocks) + 1), sizes, need_of, computer)
+    for fit, offload in _candidates(sizes, need_of, computer.devices, near):
         need = need_of(offload)
         if fits(need, computer):
             return Placement(fit, offload, need)
@@ -59,8 +72,18 @@ def place(sizes: TensorBytes, need_of: NeedOf, computer: Computer) -> Placement:
     return Placement(Fit.CPU if fits(need, computer) else Fit.NONE, in_memory, need)
 
 
+def _placed(count: int, sizes: TensorBytes, need_of: NeedOf, computer: Computer) -> Placement:
+    """Give so many layers to the devices, shared out as llama.cpp does."""
+    offload = Offload(_by_number(count, computer.devices) if computer.devices and count else {})
+    need = need_of(offload)
+    fit = Fit.PARTIAL if offload.count else Fit.CPU
+    if offload.count > len(sizes.blocks):
+        fit = Fit.GPU
+    return Placement(fit if fits(need, computer) else Fit.NONE, offload, need, by_hand=True)
+
+
 def _candidates(
-    sizes: TensorBytes, need_of: NeedOf, devices: Sequence[Device]
+    sizes: TensorBytes, need_of: NeedOf, devices: Sequence[Device], near: Offload | None
 ) -> Iterator[tuple[Fit, Offload]]:
     """Ways to use the devices, the fastest first.
 
@@ -69,26 +92,69 @@ def _candidates(
     if not devices:
         return
     layers = len(sizes.blocks) + 1
-    yield Fit.GPU, Offload(_by_number(layers, devices))
-    yield Fit.GPU, _filled(layers, need_of, devices)
+    as_engine = Offload(_by_number(layers, devices))
+    yield Fit.GPU, as_engine
+    if len(devices) > 1:
+        yield Fit.GPU, _filled(layers, need_of, devices, near)
+
+    def without_experts(number: int) -> Offload:
+        return _filled(layers, need_of, devices, near, number)
+
+    def fewer(number: int) -> Offload:
+        return _filled(layers - number, need_of, devices, near)
+
     if any(sizes.experts):
-        ways = (partial(_filled, layers, need_of, devices, n) for n in range(1, layers))
-        yield from ((Fit.PARTIAL, way) for way in _first_held(list(ways), need_of, devices))
-    ways = (partial(_filled, n, need_of, devices) for n in range(layers - 1, 0, -1))
-    yield from ((Fit.PARTIAL, way) for way in _first_held(list(ways), need_of, devices))
+        number = _first_held(
+            layers, without_experts, need_of, devices, near.host_experts if near else None
+        )
+        if number < layers:
+            yield Fit.PARTIAL, without_experts(number)
+    number = _first_held(layers, fewer, need_of, devices, layers - near.count if near else None)
+    if number < layers:
+        yield Fit.PARTIAL, fewer(number)
 
 
 def _first_held(
-    ways: Sequence[Callable[[], Offload]], need_of: NeedOf, devices: Sequence[Device]
-) -> Iterator[Offload]:
-    """The first way that the devices hold; each way needs less of them than the one before."""
+    end: int,
+    way: Callable[[int], Offload],
+    need_of: NeedOf,
+    devices: Sequence[Device],
+    near: int | None,
+) -> int:
+    """The first way that the devices hold, from 1; each needs less of them than the one before.
 
-    def held(way: Callable[[], Offload]) -> bool:
-        need = need_of(way())
+    Returns: its number; ``end`` if there is none before.
+    """
+
+    def held(number: int) -> bool:
+        need = need_of(way(number))
         return all(_holds(device, need) for device in devices)
 
-    first = bisect_left(ways, True, key=held)
-    yield from (way() for way in ways[first : first + 1])
+    return _first(1, end, held, near)
+
+
+def _first(start: int, end: int, true: Callable[[int], bool], near: int | None) -> int:
+    """The first number from which on something is true.
+
+    Args:
+        start, end: where to look; ``end`` is the answer if it is true of none before.
+        true: tells of a number.
+        near: where it was the last time: it is looked for there, and then farther and farther.
+    """
+    if near is None or start >= end:
+        return start + bisect_left(range(start, end), True, key=true)
+    at, step = min(max(near, start), end - 1), 1
+    if true(at):
+        end = at
+        while start < end and true(max(start, end - step)):
+            end, step = max(start, end - step), 2 * step
+        start = max(start, end - step + 1)
+    else:
+        start = at + 1
+        while start < end and not true(min(end - 1, start + step - 1)):
+            start, step = min(end, start + step), 2 * step
+        end = min(end, start + step - 1)
+    return start + bisect_left(range(start, end), True, key=true)
 
 
 def _by_number(count: int, devices: Sequence[Device]) -> dict[str, int]:
@@ -102,7 +168,11 @@ def _by_number(count: int, devices: Sequence[Device]) -> dict[str, int]:
 
 
 def _filled(
-    count: int, need_of: NeedOf, devices: Sequence[Device], host_experts: int = 0
+    count: int,
+    need_of: NeedOf,
+    devices: Sequence[Device],
+    near: Offload | None,
+    host_experts: int = 0,
 ) -> Offload:
     """Fill one device after the other with layers, the one with the most room first.
 
@@ -121,8 +191,9 @@ def _filled(
     for device in others:
         split[device.id] = left
         if too_many(left, device):
-            fewer = range(1, left)
-            split[device.id] = bisect_left(fewer, True, key=partial(too_many, device=device))
+            too_many_here = partial(too_many, device=device)
+            before = near.layers.get(device.id, 0) + 1 if near else None
+            split[device.id] = _first(1, left, too_many_here, before) - 1
         left -= split[device.id]
     return Offload({**split, last.id: left}, host_experts)
 

@@ -1,7 +1,9 @@
 """Plan every quantization of a model for a computer, and say which to take."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 
 from slipstream.drafters.kinds import PLAIN, SpecConfig
 from slipstream.errors import SlipstreamError
@@ -27,12 +29,14 @@ class Wish:
         kv_type: element type of the KV cache.
         choose: says how a quantization speculates.
         batch: tokens per logical batch.
+        gpu_layers: layers on devices; None for as many as they hold.
     """
 
     context: int
     kv_type: str = Setup.kv_type
     choose: Callable[[Quantization], SpecConfig] = lambda _: PLAIN
     batch: int = Setup.batch
+    gpu_layers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,40 @@ class Plans:
     problems: tuple[SlipstreamError, ...] = ()
 
 
+@dataclass
+class Earlier:
+    """What earlier plans leave, so that the same is planned quicker again.
+
+    Attributes:
+        places: where each quantization went the last time, by its files.
+        last: where the last one went.
+    """
+
+    places: dict[tuple[Path, ...], Offload] = field(default_factory=dict)
+    last: Offload | None = None
+    _drafters: dict[Path, File] = field(default_factory=dict)
+
+    def drafter(self, quantization: Quantization, spec: SpecConfig) -> File | None:
+        """The drafter's file of a quantization, if it has one of its own.
+
+        Raises: SlipstreamError: what ``read_model`` and ``model_of`` raise.
+        """
+        path = spec.drafter
+        if path is None:
+            return None
+        if path not in self._drafters:
+            header = quantization.headers.get(path) or read_model(path)
+            self._drafters[path] = File(header, model_of(header))
+        return self._drafters[path]
+
+
 def plan(
     quantizations: Sequence[Quantization],
     computer: Computer,
     wish: Wish,
     measure: Measure | None = None,
     progress: Callable[[Quantization], None] = lambda _: None,
+    earlier: Earlier | None = None,
 ) -> Plans:
     """Plan quantizations; of each model among them one is recommended, if any fits.
 
@@ -87,18 +119,19 @@ def plan(
         wish: what is to be run.
         measure: an engine that lays models out on this computer; None takes the formula.
         progress: is told before each quantization.
+        earlier: what plans of the same quantizations left.
 
     Raises: SlipstreamError, if none can be planned, as when the drafter that is wished for is not
         there; Cancelled.
     """
-    layouts = Layouts(measure)
+    layouts, earlier = Layouts(measure), earlier or Earlier()
     # In the order they came in; those whose headers were read are asked about, for all the others.
     models: dict[tuple[str, str], list[Plan]] = {one.model_key: [] for one in quantizations}
     unplanned: dict[tuple[str, str], SlipstreamError] = {}
     for quantization in sorted(quantizations, key=lambda one: not one.read):
         progress(quantization)
         try:
-            planned = _plan(quantization, computer, wish, layouts)
+            planned = _plan(quantization, computer, wish, layouts, earlier)
         except SlipstreamError as problem:
             unplanned[quantization.model_key] = _named(problem, quantization.name)
         else:
@@ -116,25 +149,32 @@ def _named(problem: SlipstreamError, name: str) -> SlipstreamError:
     return SlipstreamError(problem.code, sentence, facts=problem.facts, action=problem.action)
 
 
-def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: Layouts) -> Plan:
-    launch = _launch(quantization, wish)
+def _plan(
+    quantization: Quantization,
+    computer: Computer,
+    wish: Wish,
+    layouts: Layouts,
+    earlier: Earlier,
+) -> Plan:
+    launch = _launch(quantization, wish, earlier)
     model, drafter = launch.target.model, launch.drafter
-    extras = extras_of(
-        quantization.header,
-        launch.setup,
-        drafter.header if drafter else None,
-        quantization.projector,
-    )
+    drafts = drafter.header if drafter else None
+    extras = extras_of(quantization.header, launch.setup, drafts, quantization.projector_bytes)
 
-    tried: list[tuple[Offload, Layout]] = []
+    tried: dict[tuple[object, ...], tuple[Layout, Need]] = {}
 
     def need(where: Offload) -> Need:
-        layout = layouts.layout(launch, where)
-        tried.append((where, layout))
-        return need_of(layout.breakdown, extras, computer)
+        key = (where.host_experts, *where.layers.items())
+        if key not in tried:
+            layout = layouts.layout(launch, where)
+            tried[key] = layout, need_of(layout.breakdown, extras, computer)
+        return tried[key][1]
 
-    placement = place(model.sizes, need, computer)
-    layout = next(layout for where, layout in tried if where is placement.offload)
+    near = earlier.places.get(quantization.files, earlier.last)
+    placement = place(model.sizes, need, computer, wish.gpu_layers, near)
+    where = placement.offload
+    earlier.places[quantization.files] = earlier.last = where
+    layout, _ = tried[where.host_experts, *where.layers.items()]
     return Plan(
         quantization=quantization,
         setup=launch.setup,
@@ -146,24 +186,19 @@ def _plan(quantization: Quantization, computer: Computer, wish: Wish, layouts: L
     )
 
 
-def _launch(quantization: Quantization, wish: Wish) -> Launch:
+def _launch(quantization: Quantization, wish: Wish, earlier: Earlier) -> Launch:
     target = File(quantization.header, quantization.model)
     spec = wish.choose(quantization)
-    setup = Setup(
-        context=quantization.header.context(wish.context),
-        spec=spec,
-        kv_type=wish.kv_type,
-        batch=wish.batch,
-    )
-    drafter = _drafter_file(quantization, spec)
+    context = quantization.header.context(wish.context)
+    setup = _setup(context, spec, wish.kv_type, wish.batch)
+    drafter = earlier.drafter(quantization, spec)
     return Launch(quantization.shape, target, drafter, setup, quantization.read)
 
 
-def _drafter_file(quantization: Quantization, spec: SpecConfig) -> File | None:
-    if spec.drafter is None:
-        return None
-    header = quantization.headers.get(spec.drafter) or read_model(spec.drafter)
-    return File(header, model_of(header))
+@lru_cache(maxsize=64)
+def _setup(context: int, spec: SpecConfig, kv_type: str, batch: int) -> Setup:
+    """One object for equal setups, so that what is remembered by setup is found at once."""
+    return Setup(context=context, spec=spec, kv_type=kv_type, batch=batch)
 
 
 def _estimated(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from slipstream.drafters.kinds import Found
 from slipstream.drafters.near import files_near
 from slipstream.errors import SlipstreamError
 from slipstream.paths import printable
+from slipstream.planning.extras import projector_bytes
 from slipstream.planning.model import Model, model_of
 from slipstream.weights.header import Header
 from slipstream.weights.names import model_stem, quantization_of
@@ -25,14 +27,14 @@ class Quantization:
 
     Attributes:
         label: its name ("Q4_K_M"); the file's name where none is known.
-        header: of the whole model.
+        header: of the whole model; of another quantization where its own was not read.
         model: what planning reads from it.
         shape: equal for all quantizations of one model.
         files: its files, the first first.
         found: what drafts for it.
         projector: what lets it read images, if there is one.
         download: bytes of its files that still have to be transferred.
-        read: its own header is known; else that of another one, with the bytes of this one.
+        read: its own header is known; else what planning has of its bytes is an estimate.
         headers: of drafters that are not on this computer, by their paths.
     """
 
@@ -47,13 +49,18 @@ class Quantization:
     read: bool = True
     headers: Mapping[Path, Header] = field(default_factory=dict)
 
-    @property
+    @cached_property
+    def projector_bytes(self) -> int:
+        """What reading images takes."""
+        return projector_bytes(self.projector) if self.projector is not None else 0
+
+    @cached_property
     def name(self) -> str:
         """The model's name, for people."""
         file = self.files[0].name
         return printable(model_stem(file) or file)
 
-    @property
+    @cached_property
     def model_key(self) -> tuple[str, str]:
         """Equal for all quantizations of one model: fine-tunes have the shape of their base."""
         return self.name, self.shape
@@ -83,7 +90,7 @@ def local_quantizations(
             continue
         place = (path.parent, header.hidden_size)
         if place not in projectors:
-            projectors[place] = next(_projectors(header), None)
+            projectors[place] = next(projectors_near(header), None)
         read.append(
             Quantization(
                 label=quantization_of(header) or path.stem,
@@ -98,7 +105,7 @@ def local_quantizations(
     return tuple(read), tuple(problems)
 
 
-def _projectors(target: Header) -> Iterator[Header]:
+def projectors_near(target: Header) -> Iterator[Header]:
     """Projectors near a model that make what it reads."""
     for path in islice(files_near(target.path), MAX_FILES):
         try:

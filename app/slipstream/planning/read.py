@@ -138,10 +138,13 @@ class Models:
         raise next(iter(self.problems), _nothing(self.repository, self._asked, ()))
 
     def _alike(self, one: FileSet, header: Header, name: str) -> Read:
-        alike = []
+        alike, elements = (
+            [],
+            sum(prod(each.shape) for each in header.tensors if len(each.shape) > 1),
+        )
         for other in self._usable():
             if _name(other) == name:
-                if other.files == one.files or _is_large_enough(other, header):
+                if other.files == one.files or _is_large_enough(other, elements):
                     alike.append(other)
                 else:
                     self.problems.append(_too_small(other))
@@ -191,9 +194,8 @@ def _likely(sets: Sequence[FileSet], computer: Computer) -> FileSet:
     return sets[index or 0]
 
 
-def _is_large_enough(one: FileSet, header: Header) -> bool:
-    """Whether files can be what their label says, of the model that a header is of."""
-    elements = sum(prod(tensor.shape) for tensor in header.tensors if len(tensor.shape) > 1)
+def _is_large_enough(one: FileSet, elements: int) -> bool:
+    """Whether files can be what their label says, of a model with so much in its matrices."""
     return one.bytes >= _SMALLEST_SHARE * elements * (bits(one.quant) or 0) / 8
 
 

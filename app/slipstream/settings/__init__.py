@@ -1,6 +1,15 @@
 """What the user can choose: declared once, kept in one file."""
 
-from slipstream.settings.declaration import EMBEDDED, Kind, Setting, Settings, Value, declared
+from slipstream.settings.declaration import (
+    EMBEDDED,
+    Kind,
+    Setting,
+    Settings,
+    Value,
+    by_key,
+    declare,
+    declared,
+)
 from slipstream.settings.file import LoadResult, load, save
 
 __all__ = [
@@ -10,6 +19,8 @@ __all__ = [
     "Setting",
     "Settings",
     "Value",
+    "by_key",
+    "declare",
     "declared",
     "load",
     "save",

@@ -1,4 +1,7 @@
-"""Every setting, declared once; the settings page, the file and the help texts come from here."""
+"""Every setting, declared once; the settings page, the file and the help texts come from here.
+
+Other records of what a user can choose are declared in the same way (``engine.model_settings``).
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -10,7 +13,8 @@ from typing import TypeVar
 from slipstream.paths import is_path
 from slipstream.words import SPECULATION
 
-Value = str | int | bool | tuple[str, ...]
+Value = str | int | float | bool | tuple[str, ...] | None
+"""None is allowed where it is the default: something else decides."""
 _T = TypeVar("_T", bound=Value)
 
 EMBEDDED = "embedded"
@@ -25,6 +29,8 @@ class Kind(StrEnum):
     SWITCH = "switch"  # bool
     FILE = "file"  # str
     FOLDERS = "folders"  # tuple of str
+    DECIMAL = "decimal"  # float
+    TEXT = "text"  # str of several lines
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,10 @@ class Setting:
         default: the value without a file.
         choices: the values of a choice and their labels.
         meanings: what each of them is, in a line, where the label does not say it.
-        minimum, maximum, step: bounds of a number, in ``unit``.
+        minimum, maximum, step: bounds of a number, in ``unit``; of a text, ``maximum`` is the most
+            characters.
         unit: shown after a number.
-        special: a value that is shown as words (0 as "Automatic"), and the words.
+        special: a value that is shown as words (0 or None as "Automatic"), and the words.
         restarts_engine: a change takes effect when the model is loaded again.
     """
 
@@ -67,21 +74,36 @@ class Setting:
         Raises: ValueError, if it cannot.
         """
         match value:
+            case None if self.default is None:
+                return value
             case bool() if self.kind is Kind.SWITCH:
                 return value
             case bool():
                 pass
-            case int() if self.kind is Kind.NUMBER and self.minimum <= value <= self.maximum:
+            case int() if self.kind is Kind.NUMBER and self._in_bounds(value):
                 return value
-            case str() if self.kind is Kind.CHOICE and value in self.choices:
-                return value
-            case str() if self.kind is Kind.FILE and is_path(value):
+            case int() | float() if self.kind is Kind.DECIMAL and self._in_bounds(value):
+                return float(value)
+            case str() if self._is_text(value):
                 return value
             case list() | tuple() if self.kind is Kind.FOLDERS:
                 folders = tuple(item for item in value if isinstance(item, str) and is_path(item))
                 if len(folders) == len(value):
                     return folders
         raise ValueError(value)
+
+    def _in_bounds(self, value: float) -> bool:
+        return self.minimum <= value <= self.maximum
+
+    def _is_text(self, value: str) -> bool:
+        match self.kind:
+            case Kind.CHOICE:
+                return value in self.choices
+            case Kind.FILE:
+                return is_path(value)
+            case Kind.TEXT:
+                return len(value) <= self.maximum and _can_be_passed_on(value)
+        return False
 
     def words(self, value: Value) -> str:
         """``value`` as people read it."""
@@ -92,6 +114,10 @@ class Setting:
                 return "on" if value else "off"
             case int():
                 return f"{value:,} {self.unit}".strip()
+            case float():
+                return f"{value:g}"
+            case None:
+                return "not set"
             case str():
                 return self.choices.get(value, value)
             case tuple():
@@ -105,6 +131,10 @@ class Setting:
                 return "one of " + ", ".join(self.choices)
             case Kind.NUMBER:
                 return f"a whole number from {self.minimum} to {self.maximum}"
+            case Kind.DECIMAL:
+                return f"a number from {self.minimum} to {self.maximum}"
+            case Kind.TEXT:
+                return f"text of at most {self.maximum:,} characters"
             case Kind.SWITCH:
                 return "true or false"
             case Kind.FILE:
@@ -113,7 +143,17 @@ class Setting:
                 return "a list of folders"
 
 
-def _declare(default: _T, kind: Kind, group: str, label: str, help: str, **more: object) -> _T:
+def _can_be_passed_on(text: str) -> bool:
+    """Whether a program can be given this text: no null character, no half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def declare(default: _T, kind: Kind, group: str, label: str, help: str, **more: object) -> _T:
+    """A field of a dataclass that is a setting; ``more`` are further attributes of ``Setting``."""
     return field(
         default=default,
         metadata={"kind": kind, "group": group, "label": label, "help": help, **more},
@@ -124,7 +164,7 @@ def _declare(default: _T, kind: Kind, group: str, label: str, help: str, **more:
 class Settings:
     """The values. The order is the order on the settings page."""
 
-    theme: str = _declare(
+    theme: str = declare(
         "system",
         Kind.CHOICE,
         "Appearance",
@@ -132,7 +172,7 @@ class Settings:
         "Light or dark colours, or whatever the system uses.",
         choices={"system": "Same as the system", "light": "Light", "dark": "Dark"},
     )
-    text_size: int = _declare(
+    text_size: int = declare(
         100,
         Kind.NUMBER,
         "Appearance",
@@ -143,7 +183,7 @@ class Settings:
         step=10,
         unit="%",
     )
-    engine: str = _declare(
+    engine: str = declare(
         EMBEDDED,
         Kind.FILE,
         "Engine",
@@ -153,7 +193,7 @@ class Settings:
         special=(EMBEDDED, "Built in"),
         restarts_engine=True,
     )
-    threads: int = _declare(
+    threads: int = declare(
         0,
         Kind.NUMBER,
         "Engine",
@@ -163,14 +203,24 @@ class Settings:
         special=(0, "Automatic"),
         restarts_engine=True,
     )
-    model_folders: tuple[str, ...] = _declare(
+    model_folders: tuple[str, ...] = declare(
         (),
         Kind.FOLDERS,
         "Models",
         "Folders with models",
         "Models in these folders are offered where they are; nothing is copied or moved.",
     )
-    default_context: int = _declare(
+    download_limit: int = declare(
+        0,
+        Kind.NUMBER,
+        "Models",
+        "Speed limit for downloads",
+        "Leaves room for others on the same line. It can be changed while something downloads.",
+        maximum=10_000,
+        unit="MB/s",
+        special=(0, "None"),
+    )
+    default_context: int = declare(
         16384,
         Kind.NUMBER,
         "Models",
@@ -183,7 +233,7 @@ class Settings:
         unit="tokens",
         restarts_engine=True,
     )
-    speculation: str = _declare(
+    speculation: str = declare(
         "auto",
         Kind.CHOICE,
         "Models",
@@ -194,7 +244,7 @@ class Settings:
         meanings={word: way.meaning for word, way in SPECULATION.items()},
         restarts_engine=True,
     )
-    draft_tokens: int = _declare(
+    draft_tokens: int = declare(
         0,
         Kind.NUMBER,
         "Models",
@@ -204,14 +254,14 @@ class Settings:
         special=(0, "Automatic"),
         restarts_engine=True,
     )
-    show_drafted_tokens: bool = _declare(
+    show_drafted_tokens: bool = declare(
         False,
         Kind.SWITCH,
         "Chat",
         "Show drafted tokens",
         "Tints the text that the drafter proposed and the model accepted.",
     )
-    send_with_enter: bool = _declare(
+    send_with_enter: bool = declare(
         True,
         Kind.SWITCH,
         "Chat",
@@ -221,16 +271,20 @@ class Settings:
 
 
 @cache
-def declared() -> tuple[Setting, ...]:
-    """Every setting, in the order of the settings page."""
-    defaults = Settings()
+def declared(of: type = Settings) -> tuple[Setting, ...]:
+    """Every setting of a record, in the order in which it is shown.
+
+    Args:
+        of: the dataclass that declares them.
+    """
+    defaults = of()
     return tuple(
         Setting(key=item.name, default=getattr(defaults, item.name), **item.metadata)
-        for item in dataclasses.fields(Settings)
+        for item in dataclasses.fields(of)
     )
 
 
 @cache
-def by_key() -> Mapping[str, Setting]:
-    """Every setting by its key."""
-    return {setting.key: setting for setting in declared()}
+def by_key(of: type = Settings) -> Mapping[str, Setting]:
+    """Every setting of a record by its key."""
+    return {setting.key: setting for setting in declared(of)}

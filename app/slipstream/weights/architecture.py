@@ -4,7 +4,7 @@ The rules by which blocks differ are in ``layers.py``.
 """
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from slipstream.weights.header import Header
 from slipstream.weights.layers import ROLLS_BACK, Layer, Shape, blocks_of, number_of
@@ -52,6 +52,14 @@ class Architecture:
     vocabulary: int
     trained_context: int
     rolls_back: bool
+
+    def __hash__(self) -> int:
+        """Worked out once: what is remembered by shape is looked up often."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.layers, self.nextn, self.hidden, self.trained_context))
 
 
 def architecture_of(header: Header) -> Architecture:

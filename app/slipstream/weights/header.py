@@ -113,9 +113,12 @@ class Header:
     @property
     def token_count(self) -> int:
         """Number of tokens; without a vocabulary, what its sizes say."""
+        return self.vocabulary_size or self.number("vocab_size") or self._embeddings
+
+    @property
+    def _embeddings(self) -> int:
         embedding = self.by_name.get("token_embd.weight")
-        rows = embedding.shape[1] if embedding and len(embedding.shape) > 1 else 0
-        return self.vocabulary_size or self.number("vocab_size") or rows
+        return embedding.shape[1] if embedding and len(embedding.shape) > 1 else 0
 
     @property
     def alignment(self) -> int:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 from slipstream.weights.header import Header
@@ -100,6 +101,7 @@ def meant(asked: str, labels: Iterable[str | None]) -> str | None:
     )
 
 
+@lru_cache(maxsize=256)
 def bits(label: str | None) -> int | None:
     """Bits per weight that a label names: 4 of ``Q4_K_M``; None if it names none."""
     known = quantization(label or "")  # numbers in a file's own name are no bits

@@ -1,11 +1,13 @@
-"""The header of a quantization of which only name and size are known, from that of another one."""
+"""A quantization of which only name and size are known, from the header of another one."""
 
 import dataclasses
+from functools import cached_property
 from math import prod
 from pathlib import Path
 
 from slipstream.weights.header import Header
 from slipstream.weights.parser import Tensor
+from slipstream.weights.sizes import TensorBytes, tensor_bytes
 from slipstream.weights.tensor_types import TENSOR_TYPES, TensorType
 
 _TYPES = {kind.name: kind for kind in TENSOR_TYPES.values()}
@@ -45,6 +47,64 @@ def resized(header: Header, path: Path, file_bytes: int, label: str | None) -> H
         file_bytes=file_bytes,
         missing_bytes=0,
     )
+
+
+class Resizer:
+    """Tells the bytes of many quantizations of one model as ``resized`` does, without a tensor
+    table for each.
+
+    Args:
+        header: of a whole model.
+
+    Raises: SlipstreamError ``impossible_shape``.
+    """
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._vectors = tensor_bytes(header, lambda one: 0 if _is_matrix(one) else one.bytes)
+
+    @cached_property
+    def _matrices(self) -> TensorBytes:
+        return tensor_bytes(self._header, lambda one: one.bytes if _is_matrix(one) else 0)
+
+    @cached_property
+    def _elements(self) -> TensorBytes:
+        return tensor_bytes(self._header, lambda one: prod(one.shape) if _is_matrix(one) else 0)
+
+    def sizes(self, file_bytes: int, label: str | None) -> TensorBytes:
+        """The bytes of a quantization's tensors.
+
+        Args:
+            file_bytes: of all its files.
+            label: of it; its matrices share what there is by their elements, or as they do in the
+                header where nothing is known by that name.
+        """
+        kind = named_by(label)
+        shares = self._elements if kind else self._matrices
+        wanted = max(0, file_bytes - self._header.data_start - self._vectors.total)
+        each = wanted / max(1, shares.total)
+        vectors = self._vectors
+
+        def alike(fixed: tuple[int, ...], shared: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple([one + int(each * more) for one, more in zip(fixed, shared, strict=True)])
+
+        def larger(fixed: tuple[int, ...], shared: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(
+                [max(one, int(each * more)) for one, more in zip(fixed, shared, strict=True)]
+            )
+
+        return TensorBytes(
+            looked_up=vectors.looked_up + int(each * shares.looked_up),
+            blocks=alike(vectors.blocks, shares.blocks),
+            experts=alike(vectors.experts, shares.experts),
+            output=vectors.output + int(each * shares.output),
+            embedding=vectors.embedding + int(each * shares.embedding),
+            tied=vectors.tied,
+            exact=vectors.exact,
+            embedding_type=kind.name if kind else vectors.embedding_type,
+            largest=larger(vectors.largest, shares.largest),
+            largest_experts=larger(vectors.largest_experts, shares.largest_experts),
+        )
 
 
 def named_by(label: str | None) -> TensorType | None:

@@ -3,11 +3,16 @@
 Source: ``llm_tensor_info`` in llama.cpp's ``src/llama-arch.cpp``.
 """
 
+import operator
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from slipstream.weights.header import Header
 from slipstream.weights.layers import blocks_of
+from slipstream.weights.parser import Tensor
 from slipstream.weights.tensor_types import TYPE_NUMBERS
 
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.")
@@ -55,9 +60,40 @@ class TensorBytes:
         """All tensors, each once."""
         return self.looked_up + sum(self.blocks) + self.output
 
+    @cached_property
+    def up_to(self) -> "UpTo":
+        """What is asked for again and again in a search for the best place."""
+        return UpTo(
+            blocks=(0, *accumulate(self.blocks)),
+            experts=(0, *accumulate(self.experts)),
+            largest=(0, *accumulate(self.largest, max)),
+            largest_experts=(0, *accumulate(self.largest_experts, max)),
+        )
 
-def tensor_bytes(header: Header) -> TensorBytes:
+
+@dataclass(frozen=True)
+class UpTo:
+    """The same of the first blocks, for every number of them from none to all.
+
+    Attributes:
+        blocks, experts: sums.
+        largest, largest_experts: the largest.
+    """
+
+    blocks: tuple[int, ...]
+    experts: tuple[int, ...]
+    largest: tuple[int, ...]
+    largest_experts: tuple[int, ...]
+
+
+def tensor_bytes(
+    header: Header, bytes_of: Callable[[Tensor], int] = operator.attrgetter("bytes")
+) -> TensorBytes:
     """Add up a tensor table.
+
+    Args:
+        header: with the table.
+        bytes_of: what each tensor counts.
 
     Raises: SlipstreamError ``impossible_shape``.
     """
@@ -66,35 +102,44 @@ def tensor_bytes(header: Header) -> TensorBytes:
     largest, largest_experts = [0] * (layers + 1), [0] * layers
     looked_up = output = 0
     for tensor in header.tensors:
-        match = _BLOCK.match(tensor.name)
-        block = int(match[1]) if match else -1
-        if tensor.name.startswith(_OF_FIRST_BLOCK):
-            block = 0
+        block, is_expert, is_looked_up = _place(tensor.name)
+        size = bytes_of(tensor)
         if 0 <= block < layers:
-            blocks[block] += tensor.bytes
-            if _EXPERTS.search(tensor.name):
-                experts[block] += tensor.bytes
-                largest_experts[block] = max(largest_experts[block], tensor.bytes)
+            blocks[block] += size
+            if is_expert:
+                experts[block] += size
+                largest_experts[block] = max(largest_experts[block], size)
             else:
-                largest[block] = max(largest[block], tensor.bytes)
-        elif tensor.name.startswith(_LOOKED_UP):
-            looked_up += tensor.bytes
+                largest[block] = max(largest[block], size)
+        elif is_looked_up:
+            looked_up += size
         else:
-            output += tensor.bytes
-            largest[-1] = max(largest[-1], tensor.bytes)
+            output += size
+            largest[-1] = max(largest[-1], size)
     embedding = header.by_name.get("token_embd.weight")
+    embedding_bytes = bytes_of(embedding) if embedding is not None else 0
     tied = embedding is not None and "output.weight" not in header.by_name
-    if embedding is not None and tied:
-        largest[-1] = max(largest[-1], embedding.bytes)
+    if tied:
+        largest[-1] = max(largest[-1], embedding_bytes)
     return TensorBytes(
         looked_up=looked_up,
         blocks=tuple(blocks),
         experts=tuple(experts),
         output=output,
-        embedding=embedding.bytes if embedding else 0,
+        embedding=embedding_bytes,
         tied=tied,
         exact=all(tensor.type in TYPE_NUMBERS for tensor in header.tensors),
         embedding_type=embedding.type if embedding else "",
         largest=tuple(largest),
         largest_experts=tuple(largest_experts),
     )
+
+
+@lru_cache(maxsize=4096)
+def _place(name: str) -> tuple[int, bool, bool]:
+    """Where a tensor belongs: its block, -1 for none; whether it is of experts, or looked up."""
+    match = _BLOCK.match(name)
+    block = int(match[1]) if match else -1
+    if name.startswith(_OF_FIRST_BLOCK):
+        block = 0
+    return block, _EXPERTS.search(name) is not None, name.startswith(_LOOKED_UP)

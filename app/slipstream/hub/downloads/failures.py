@@ -51,12 +51,32 @@ def cannot_write(error: OSError, path: Path, needed: int, free: int | None) -> S
     )
 
 
+def not_noted(error: OSError, folder: Path) -> SlipstreamError:
+    """A new order could not be kept."""
+    return SlipstreamError(
+        "not_saved",
+        "The download cannot be noted, so it was not begun.",
+        facts={"path": printable(folder), "reason": error.strerror or str(error)},
+        action="Free some space there, or make it writable.",
+    )
+
+
 def download_elsewhere() -> SlipstreamError:
     """Another process runs this order."""
     return SlipstreamError(
         "download_elsewhere",
         "Another program is at this download.",
         action="Stop it there first.",
+    )
+
+
+def went_wrong(error: Exception) -> SlipstreamError:
+    """A mistake of ours; the other orders go on all the same."""
+    return SlipstreamError(
+        "went_wrong",
+        "Something went wrong inside Slipstream. What was downloaded so far is kept.",
+        facts={"reason": f"{type(error).__name__}: {error}"[:500]},
+        action="Try again; the log has the details.",
     )
 
 

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from slipstream.hub.downloads.blocks import held
 from slipstream.hub.downloads.failures import download_elsewhere
 from slipstream.hub.downloads.locks import release
-from slipstream.hub.downloads.orders import places_of
-from slipstream.hub.downloads.places import Place
 from slipstream.hub.downloads.records import Record, Records
 from slipstream.hub.downloads.sets import discard
+from slipstream.hub.downloads.standing import on_disk
 
 
 @dataclass(frozen=True)
@@ -54,17 +52,5 @@ def give_up(leftover: Leftover, records: Records) -> None:
 
 
 def _leftover(record: Record, records: Records) -> Leftover:
-    places = list(places_of(record.order))
-    return Leftover(
-        record=record,
-        done=sum(map(_done, places)),
-        total=sum(place.file.bytes for place in places),
-        running=records.is_held(record.id),
-    )
-
-
-def _done(place: Place) -> int:
-    try:
-        return place.file.bytes if place.became.exists() else held(place.part)
-    except OSError:  # the folder cannot be looked into, or none can have this name
-        return 0
+    seen = on_disk(record.order)
+    return Leftover(record, seen.done, seen.total, running=records.is_held(record.id))

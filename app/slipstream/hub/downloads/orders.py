@@ -95,3 +95,8 @@ def places_of(order: Order) -> Iterator[Place]:
     for item in order.items:
         for file in item.files:
             yield kind(root, item.repo, item.revision, file)
+
+
+def target_path(order: Order) -> Path:
+    """Where the file to load is, or will be."""
+    return next(places_of(order)).became

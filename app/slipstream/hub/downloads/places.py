@@ -43,6 +43,11 @@ class Place(ABC):
 
     @property
     @abstractmethod
+    def there(self) -> Path:
+        """Where the file is found once it is complete."""
+
+    @property
+    @abstractmethod
     def became(self) -> Path:
         """What the part becomes when it is published."""
 
@@ -96,11 +101,15 @@ class CachePlace(Place):
         return cache.lock_path(self.root, self.repo, self.file)
 
     @property
+    def there(self) -> Path:
+        """In the snapshot."""
+        return cache.snapshot_path(self.root, self.repo, self.revision, self.file.path)
+
+    @property
     def became(self) -> Path:
         """The blob, or where there are no links the file in the snapshot."""
         own = cache.blob_path(self.root, self.repo, self.file)
-        there = cache.snapshot_path(self.root, self.repo, self.revision, self.file.path)
-        return own if own.exists() else there
+        return own if own.exists() else self.there
 
     def find(self, look: Callable[[], None]) -> Path | None:
         """The file in the snapshot, made of what the cache has of it."""
@@ -108,7 +117,7 @@ class CachePlace(Place):
         found = cache.find(self.root, self.repo, self.revision, self.file)
         if found is None:
             _check_free(cache.blob_path(self.root, self.repo, self.file))
-            _check_free(cache.snapshot_path(self.root, self.repo, self.revision, self.file.path))
+            _check_free(self.there)
             return None
         return cache.take(self.root, self.repo, self.revision, self.file, found)
 
@@ -121,8 +130,13 @@ class FolderPlace(Place):
     """A folder of the user's."""
 
     @property
+    def there(self) -> Path:
+        """Under the path that it has in its repository."""
+        return self.became
+
+    @property
     def became(self) -> Path:
-        """The file, under the path that it has in its repository."""
+        """The file itself."""
         if not is_safe_path(self.file.path):
             raise cache.unsafe(self.file.path)
         return self.root / self.file.path

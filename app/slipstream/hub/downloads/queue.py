@@ -1,14 +1,21 @@
 """The queue of downloads: it survives restarts and crashes, and runs one order after another."""
 
+import logging
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
-from slipstream.cancel import Cancelled, CancelToken
+from slipstream.cancel import Cancelled, CancelToken, run_apart
 from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import Connection, connect
-from slipstream.hub.downloads.failures import cannot_write, download_elsewhere
+from slipstream.hub.downloads.failures import (
+    cannot_write,
+    download_elsewhere,
+    not_noted,
+    went_wrong,
+)
 from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.locks import release
 from slipstream.hub.downloads.orders import Downloaded, Order
@@ -20,6 +27,10 @@ from slipstream.paths import downloads_folder
 
 _LOOK = 2.0
 """Seconds between two looks at what other processes may have left."""
+_KEPT = 20
+"""Orders that are done and stay in the list; the models themselves are in the library."""
+_log = logging.getLogger(__name__)
+_FOR_EVER = float("inf")
 
 
 @dataclass(frozen=True)
@@ -49,28 +60,41 @@ def run(
 ) -> Downloaded:
     """Run one order in this thread, keep what becomes of it, and which drafter it brought.
 
-    Raises: Cancelled, the order is paused then; OSError; SlipstreamError
-        ``download_elsewhere``, or what ``download`` and ``settle`` raise.
+    Raises: Cancelled, the order is paused then; SlipstreamError ``download_elsewhere``,
+        ``disk_full``, ``cannot_write``, or what ``download`` and ``settle`` raise.
     """
-    lock = records.hold(record.id)
+    with _noted():
+        lock = records.hold(record.id)
     if lock is None:
         raise download_elsewhere()
     try:
-        records.set_stage(record.id, "running")
+        with suppress(OSError):  # the model may go to another disk than this note
+            records.set_stage(record.id, "running")
         downloaded = download(record.order, connection, cancel, progress, limit)
         settle(record.order, downloaded)
     except Cancelled:
-        records.set_stage(record.id, "paused")
+        with _noted():
+            records.set_stage(record.id, "paused")
         raise
     except SlipstreamError as error:
         with suppress(OSError):  # the disk may be full
             records.set_stage(record.id, "failed", error)
         raise
     else:
-        records.set_stage(record.id, "done")
+        with _noted():
+            records.set_stage(record.id, "done")
         return downloaded
     finally:
         release(lock)
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """What cannot be noted, because the disk is full or cannot be written, is told as such."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(error, downloads_folder(), 0, None) from error
 
 
 @dataclass(eq=False)
@@ -119,10 +143,10 @@ class Downloads:
 
     def close(self) -> None:
         """Stop; what runs goes on at the next start."""
-        self._closing = True
         with self._lock:
-            if self._running:
-                self._stop(self._running.name, lambda name: self._set(name, "waiting"))
+            self._closing = True
+            if self._running and not self._running.cancel.cancelled:
+                self._stop(self._running.name, self._go_on_later)
         self._news.set()
         if self._thread.ident is not None:
             self._thread.join(2)
@@ -134,21 +158,27 @@ class Downloads:
     def add(self, order: Order) -> str:
         """Put an order behind all others; its id.
 
-        Raises: OSError.
+        Raises: SlipstreamError ``not_saved``.
         """
-        record = self._records.add(order)
+        try:
+            record = self._records.add(order)
+        except OSError as error:
+            raise not_noted(error, downloads_folder()) from error
         self._news.set()
         return record.id
 
     def pause(self, name: str) -> None:
         """Stop an order; what arrived is kept.
 
-        Raises: SlipstreamError ``download_elsewhere``.
+        Raises: SlipstreamError ``download_elsewhere``, ``disk_full``, ``cannot_write``.
         """
-        self._stop(name, lambda name: self._set(name, "paused"))
+        self._stop(name, lambda name: self._set(name, "paused", ("waiting", "running")))
 
     def resume(self, name: str) -> None:
-        """Let an order that is paused or failed wait for its turn."""
+        """Let an order that is paused or failed wait for its turn.
+
+        Raises: SlipstreamError ``disk_full``, ``cannot_write``.
+        """
         with self._lock:
             if self._running and self._running.name == name:  # it is just ending
                 self._running.then = lambda: self._resume(name)
@@ -170,13 +200,17 @@ class Downloads:
         self._stop(name, forget)
 
     def move(self, name: str, before: str | None) -> None:
-        """Run an order before another one; after all others, if that is None."""
+        """Run an order before another one; after all others, if that is None.
+
+        Raises: SlipstreamError ``disk_full``, ``cannot_write``.
+        """
         others = [record for record in self._records.all() if record.id != name]
         after = next((i for i, record in enumerate(others) if record.id == before), len(others))
         low = others[after - 1].position if after else others[0].position - 2 if others else 0.0
         high = others[after].position if after < len(others) else low + 2
         middle = (low + high) / 2
-        self._records.change(name, lambda record: replace(record, position=middle))
+        with _noted():
+            self._records.change(name, lambda record: replace(record, position=middle))
         self._news.set()
 
     def remove_finished(self) -> None:
@@ -197,13 +231,24 @@ class Downloads:
         return Entry(record, elsewhere=elsewhere, interrupted=not elsewhere)
 
     def _resume(self, name: str) -> None:
-        record = self._records.read(name)
-        failed_here = self._errors.pop(name, None) is not None
-        if record is not None and (failed_here or record.stage in ("paused", "failed")):
-            self._set(name, "waiting")
+        if self._errors.pop(name, None) is not None:
+            self._set(name, "waiting", get_args(Stage))
+        else:
+            self._set(name, "waiting", ("paused", "failed"))
 
-    def _set(self, name: str, stage: Stage) -> None:
-        self._records.set_stage(name, stage)
+    def _go_on_later(self, name: str) -> None:
+        stopped: tuple[Stage] = ("paused",)
+        self._set(name, "waiting", stopped)
+
+    def _set(self, name: str, stage: Stage, now: Collection[Stage]) -> None:
+        """Let an order be in another stage, if it is in one of those that it is expected in.
+
+        Raises: SlipstreamError ``disk_full``, ``cannot_write``.
+        """
+        record = self._records.read(name)
+        if record is not None and record.stage in now:
+            with _noted():
+                self._records.set_stage(name, stage)
         self._news.set()
 
     def _stop(self, name: str, then: Callable[[str], None]) -> None:
@@ -213,36 +258,51 @@ class Downloads:
                 self._running.then = lambda: then(name)
                 self._running.cancel.cancel()
                 return
-        if self._records.is_held(name):
-            raise download_elsewhere()
-        then(name)
+            if self._records.is_held(name):
+                raise download_elsewhere()
+            then(name)
 
     def _work(self) -> None:
         while not self._closing:
             self._news.clear()
-            if not any(self._try(record) for record in self._records.all()):
+            if not any(self._try(record.id) for record in self._records.all()):
                 self._news.wait(_LOOK)
 
-    def _try(self, record: Record) -> bool:
+    def _try(self, name: str) -> bool:
         """Run an order if it is its turn; whether it was run."""
-        turn = record.stage in ("waiting", "running") and record.id not in self._errors
-        if self._closing or not turn:
-            return False
         with self._lock:
-            running = self._running = _Running(record.id)
+            record = None if self._closing or name in self._errors else self._records.read(name)
+            if record is None or record.stage not in ("waiting", "running"):
+                return False
+            running = self._running = _Running(name)
         try:
-            with self._connect() as connection:
+            # a keyring may take its time to answer, and nobody has to wait for it
+            with run_apart(self._connect, running.cancel, lambda: _FOR_EVER) as connection:
                 run(record, self._records, connection, running.cancel, running.watch, self.limit)
+            self._drop_old()
         except Cancelled:
             pass
         except SlipstreamError as error:
             if error.code == "download_elsewhere":
                 return False
-            self._errors[record.id] = error
-        except OSError as error:
-            self._errors[record.id] = cannot_write(error, downloads_folder(), 0, None)
+            self._errors[name] = error
+        except Exception as error:  # noqa: BLE001 - one order does not keep the others
+            _log.exception("a bug in a download")
+            self._errors[name] = went_wrong(error)
         finally:
             with self._lock:
                 self._running = None
-                running.then()
+                self._after(running)
         return True
+
+    def _drop_old(self) -> None:
+        done = [record.id for record in self._records.all() if record.stage == "done"]
+        for name in done[:-_KEPT]:
+            self._records.remove(name)
+
+    def _after(self, ended: _Running) -> None:
+        """Do what was to be done with an order as soon as it does not run."""
+        try:
+            ended.then()
+        except SlipstreamError as error:  # else it would be run again
+            self._errors[ended.name] = error

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,15 +43,39 @@ class _Copy:
     sha256: str | None
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How far the reading is: bytes read so far, and those to read in all."""
+
+    done: int
+    total: int
+
+
 def duplicates(library: Library, cancel: CancelToken, progress: Progress) -> tuple[Duplicate, ...]:
     """The same content in several places, the largest first.
-
-    Only files whose sha256 no store tells, and that another one of the same size ends like, are
-    read.
 
     Args:
         library: what there is.
         progress: told the bytes read so far, and those to read in all.
+
+    Raises: Cancelled.
+    """
+    found: tuple[Duplicate, ...] = ()
+    for value in look_for_duplicates(library, cancel):
+        if isinstance(value, Reading):
+            progress(value.done, value.total)
+        else:
+            found = value
+    return found
+
+
+def look_for_duplicates(
+    library: Library, cancel: CancelToken
+) -> Iterator[Reading | tuple[Duplicate, ...]]:
+    """The same step by step: how far it is, and in the end what was found.
+
+    Only files whose sha256 no store tells, and that another one of the same size ends like, are
+    read.
 
     Raises: Cancelled.
     """
@@ -60,10 +84,10 @@ def duplicates(library: Library, cancel: CancelToken, progress: Progress) -> tup
         by_size.setdefault(copy.bytes, []).append(copy)
     alike = [group for copies in by_size.values() for group in _alike(copies, cancel)]
     total = sum(copy.bytes for group in alike for copy in group if not copy.sha256)
-    reader = _Reader(cancel, progress, total)
+    reader = _Reader(cancel, total)
     found: dict[str, list[_Copy]] = {}
     for copy in (copy for group in alike for copy in group):
-        digest = copy.sha256 or reader.sha256(copy.path)
+        digest = copy.sha256 or (yield from reader.sha256(copy.path))
         if digest:
             found.setdefault(digest, []).append(copy)
     several = [
@@ -71,17 +95,17 @@ def duplicates(library: Library, cancel: CancelToken, progress: Progress) -> tup
         for copies in found.values()
         if len(copies) > 1
     ]
-    return tuple(sorted(several, key=lambda each: each.freed, reverse=True))
+    yield tuple(sorted(several, key=lambda each: each.freed, reverse=True))
 
 
 class _Reader:
     """Reads files to the end, and tells how far it is."""
 
-    def __init__(self, cancel: CancelToken, progress: Progress, total: int) -> None:
-        self._cancel, self._progress, self._total = cancel, progress, total
+    def __init__(self, cancel: CancelToken, total: int) -> None:
+        self._cancel, self._total = cancel, total
         self._done = 0
 
-    def sha256(self, path: Path) -> str | None:
+    def sha256(self, path: Path) -> Generator[Reading, None, str | None]:
         """Of a file's content; None if it cannot be read. Raises: Cancelled."""
         digest = hashlib.sha256()
         try:
@@ -90,7 +114,7 @@ class _Reader:
                     self._cancel.raise_if_cancelled()
                     digest.update(chunk)
                     self._done += len(chunk)
-                    self._progress(self._done, self._total)
+                    yield Reading(self._done, self._total)
         except OSError:
             return None
         return digest.hexdigest()

@@ -1,7 +1,7 @@
 """The library: the models on this computer and what belongs to each."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slipstream.drafters.identify import FileRole
@@ -98,7 +98,7 @@ class LocalModel(Stored):
         drafters, projectors: what it is used with.
         lent: paths of those among them that did not come with it, and stay when it goes.
         parts: of its files, those that have not arrived in full.
-        last_used: seconds since the epoch; None until somebody who keeps it adds it.
+        last_used: seconds since the epoch; None if it was never loaded here.
         has_head: an MTP head is inside: it drafts without a file of its own.
     """
 
@@ -165,6 +165,26 @@ class Library:
         """Every file that has not arrived in full."""
         yield from self.parts
         yield from (part for model in self.models for part in model.parts)
+
+    def without(self, gone: Collection[Path]) -> "Library":
+        """The same without some models, drafters, projectors and parts.
+
+        Args:
+            gone: the paths of those that are left out.
+        """
+
+        def left(companions: tuple[Companion, ...]) -> tuple[Companion, ...]:
+            return tuple(one for one in companions if one.path not in gone)
+
+        if not gone:
+            return self
+        models = tuple(
+            replace(one, drafters=left(one.drafters), projectors=left(one.projectors))
+            for one in self.models
+            if one.path not in gone
+        )
+        parts = tuple(one for one in self.parts if one.path not in gone)
+        return replace(self, models=models, loose=left(self.loose), parts=parts)
 
     def uses(self, path: Path) -> Use:
         """Who uses a file, by whatever name it is asked for; nobody, if it is gone."""

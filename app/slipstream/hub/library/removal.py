@@ -1,6 +1,7 @@
 """Decides what is deleted with a model, before anything is touched."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from slipstream.hub.downloads.blocks import map_of
 from slipstream.hub.library.cached import Emptied, emptied
 from slipstream.hub.library.doomed import Doomed, doomed, freed_by, lies_in
 from slipstream.hub.library.models import Companion, Library, LocalModel, Place, Stored
-from slipstream.hub.library.stored import Source
+from slipstream.hub.library.stored import Part, Source
 from slipstream.hub.library.stores import Store
 from slipstream.paths import printable, real
 
 Kept = tuple[Path, str]
+_QUIET = 60.0
+"""Seconds after which a file that did not change is not being downloaded."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,46 @@ def removal(model: LocalModel | Companion, library: Library) -> Removal:
     )
 
 
+def part_removal(part: Part, library: Library) -> Removal:
+    """What goes when a file does that has not arrived in full, and belongs to no model.
+
+    Args:
+        part: one of the library's.
+        library: what there is.
+
+    Raises: SlipstreamError: ``belongs_to_ollama``, ``still_arriving``.
+    """
+    store = next(one for one in library.stores if part.path.is_relative_to(one.root))
+    name = printable(part.of or part.path.name)
+    if store.source is Source.OLLAMA:
+        raise _ollamas(name, part.path, "Start Ollama, which deletes what it does not go on with.")
+    if _is_growing(part.path):
+        raise SlipstreamError(
+            "still_arriving",
+            f"{name} changed a moment ago: a program may be downloading it.",
+            facts={"path": printable(part.path)},
+            action="Stop that download, and try again in a minute.",
+        )
+    files = [one for path in (part.path, map_of(part.path)) for one in _if_there(path, store.root)]
+    return Removal(
+        name=name,
+        links=(),
+        files=tuple(files),
+        shared=(),
+        folders=(),
+        freed=part.bytes,
+        kept=(),
+        stores=(store,),
+    )
+
+
+def _is_growing(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime < _QUIET
+    except OSError:
+        return False
+
+
 def _stores(leaving: Iterable[Stored], going: Sequence[Doomed]) -> list[Store]:
     """The stores that something goes from, each once."""
     places = (place for one in leaving for place in one.places)
@@ -91,12 +134,17 @@ def _stores(leaving: Iterable[Stored], going: Sequence[Doomed]) -> list[Store]:
 def _refuse_ollama(model: Stored) -> None:
     place = next((each for each in model.places if each.source is Source.OLLAMA), None)
     if place:
-        raise SlipstreamError(
-            "belongs_to_ollama",
-            f"{printable(model.name)} is Ollama's, which alone knows what else needs its files.",
-            facts={"path": printable(model.path), "name": printable(place.name)},
-            action=f"Run: ollama rm {printable(place.name)}",
-        )
+        action = f"Run: ollama rm {printable(place.name)}"
+        raise _ollamas(printable(model.name), model.path, action)
+
+
+def _ollamas(name: str, path: Path, action: str) -> SlipstreamError:
+    return SlipstreamError(
+        "belongs_to_ollama",
+        f"{name} is Ollama's, which alone knows what else needs its files.",
+        facts={"path": printable(path), "name": name},
+        action=action,
+    )
 
 
 def _companions(model: LocalModel, library: Library) -> tuple[list[Companion], list[Kept]]:

@@ -1,16 +1,18 @@
 """Reads the library: every store, every header that is not known yet."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
+from slipstream.drafters.attached import identity
 from slipstream.hub.cache import hub_cache
 from slipstream.hub.library.belonging import Item, assign, assign_fetched
 from slipstream.hub.library.facts import Notes
 from slipstream.hub.library.models import Companion, Library, LocalModel, Place
 from slipstream.hub.library.stored import Group, Identity, LocalSet, Part, Source, sets_of
 from slipstream.hub.library.stores import survey
+from slipstream.hub.library.uses import last_uses
 from slipstream.paths import real
 from slipstream.weights.names import quantization_at
 
@@ -42,7 +44,8 @@ def scan(folders: Sequence[Path], cancel: CancelToken) -> Library:
     assign_fetched(items)
     parts = _parts(found.groups)
     refs = dict(_refs(grouped))
-    models = [_model(item, refs, parts) for item in items if item.is_model]
+    used = last_uses()
+    models = [_model(item, refs, parts, used) for item in items if item.is_model]
     taken = {part.path for model in models for part in model.parts}
     loose = [item for item in items if item.is_companion and not item.owned]
     return Library(
@@ -118,7 +121,9 @@ def _parts(groups: Iterable[Group]) -> list[Part]:
     return list({part.path: part for group in groups for part in group.parts}.values())
 
 
-def _model(item: Item, refs: dict[Path, str], parts: Sequence[Part]) -> LocalModel:
+def _model(
+    item: Item, refs: dict[Path, str], parts: Sequence[Part], used: Mapping[str, float]
+) -> LocalModel:
     path, facts = item.files.first, item.facts
     places = tuple(item.places)
     name = facts.name
@@ -137,8 +142,17 @@ def _model(item: Item, refs: dict[Path, str], parts: Sequence[Part]) -> LocalMod
         projectors=tuple(map(_companion, item.projectors)),
         lent=frozenset(one.files.first for one in item.lent),
         parts=tuple(part for part in parts if _is_part_of(item, part)),
+        last_used=_last_use(places, used),
         has_head=facts.has_head,
     )
+
+
+def _last_use(places: Iterable[Place], used: Mapping[str, float]) -> float | None:
+    """When a model was last used, by whichever of its names."""
+    if not used:
+        return None
+    moments = (used.get(identity(place.files[0].path)) for place in places if place.files)
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def _companion(item: Item) -> Companion:

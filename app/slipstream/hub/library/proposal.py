@@ -1,0 +1,157 @@
+"""A removal that a person is asked about, and what must still hold when it is carried out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipstream.errors import SlipstreamError
+from slipstream.hub.downloads.leftovers import Leftover, give_up
+from slipstream.hub.downloads.records import Records
+from slipstream.hub.library.copies import Copy
+from slipstream.hub.library.models import Companion, Library, LocalModel, Stored
+from slipstream.hub.library.removal import Removal, part_removal, removal
+from slipstream.hub.library.removing import Removed, remove
+from slipstream.hub.library.stored import LocalFile, Part, local_file
+from slipstream.hub.library.unfinished import Begun, begun_of
+from slipstream.paths import downloads_folder, printable
+
+Removable = LocalModel | Companion | Part
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What would be removed.
+
+    Attributes:
+        thing: a model, a drafter, a projector, or what has not arrived in full.
+        removal: what goes with it, and what stays.
+        in_use: it is loaded now.
+        others: it is one of several copies: one of these must be there when it goes.
+        begun: the download that was to complete it, which is given up.
+    """
+
+    thing: Removable
+    removal: Removal
+    in_use: bool = False
+    others: tuple[LocalFile, ...] = ()
+    begun: Leftover | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the thing, for people."""
+        return printable(self.removal.name)
+
+    @property
+    def going(self) -> tuple[Stored, ...]:
+        """The model, drafter or projector, and what goes along."""
+        if isinstance(self.thing, Part):
+            return ()
+        doomed = (*self.removal.links, *self.removal.files, *self.removal.shared)
+        paths = {one.path for one in doomed}
+        companions = self.thing.companions if isinstance(self.thing, LocalModel) else ()
+        return (self.thing, *(one for one in companions if not paths.isdisjoint(_paths(one))))
+
+
+def propose(
+    thing: Removable | Copy,
+    library: Library,
+    downloads: Sequence[Begun],
+    loaded: Path | None,
+) -> Proposal:
+    """Find out what goes and what stays.
+
+    Args:
+        thing: one of the library's, or one of several copies.
+        library: what there is.
+        downloads: that are not finished.
+        loaded: the file of the model that is loaded now.
+
+    Raises: SlipstreamError: ``belongs_to_ollama``, ``last_copy``, ``still_arriving``.
+    """
+    if isinstance(thing, Copy):
+        _check_others(thing.others, thing.owner.name)
+        decided = removal(thing.alone, library)
+        return Proposal(thing.owner, decided, is_loaded(thing.owner, loaded), thing.others)
+    left = None if isinstance(thing, Companion) else begun_of(thing, downloads)
+    if isinstance(thing, Part):
+        return Proposal(thing, part_removal(thing, library), begun=left)
+    decided = removal(thing, library)
+    return Proposal(thing, decided, is_loaded(thing, loaded), begun=left)
+
+
+def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:
+    """Delete it, if nothing speaks against it by now.
+
+    Raises: OSError; SlipstreamError: ``in_use``, ``last_copy``, ``download_running``,
+        ``changed_meanwhile``, ``not_all_removed``.
+    """
+    name = proposal.name
+    if is_loaded(proposal.thing, loaded()):
+        raise in_use(name)
+    if proposal.others:
+        _check_others(proposal.others, name)
+    records = Records(downloads_folder())
+    left = proposal.begun
+    if left and records.is_held(left.record.id):
+        raise _download_running(name)
+    done = remove(proposal.removal)
+    if done.failed:
+        raise _not_all_removed(name, done)
+    if left:
+        give_up(left, records)
+    return done
+
+
+def is_loaded(thing: Removable, loaded: Path | None) -> bool:
+    """Whether a thing, by whatever name, is what is loaded now."""
+    if isinstance(thing, Part) or loaded is None:
+        return False
+    file = local_file(loaded)
+    return file is not None and file.identity in thing.contents
+
+
+def in_use(name: str) -> SlipstreamError:
+    """A model that is loaded is not removed."""
+    return SlipstreamError(
+        "in_use",
+        f"{name} is loaded, so it was not removed.",
+        facts={"model": name},
+        action="Unload it, then remove it.",
+    )
+
+
+def _paths(one: Stored) -> set[Path]:
+    return {file.path for place in one.places for file in place.files}
+
+
+def _check_others(others: Sequence[LocalFile], name: str) -> None:
+    """Raises: SlipstreamError ``last_copy``."""
+    if not any(local_file(other.path) == other for other in others):
+        raise SlipstreamError(
+            "last_copy",
+            f"{printable(name)} was not removed: its other copies are gone or have changed.",
+            facts={"model": printable(name)},
+            action="Look for duplicates again.",
+        )
+
+
+def _download_running(name: str) -> SlipstreamError:
+    return SlipstreamError(
+        "download_running",
+        f"{name} is being downloaded, so it was not removed.",
+        facts={"model": name},
+        action="Cancel the download, then remove it.",
+    )
+
+
+def _not_all_removed(name: str, done: Removed) -> SlipstreamError:
+    path, why = done.failed[0]
+    return SlipstreamError(
+        "not_all_removed",
+        f"{name} was not removed, or only in part: {printable(path.name)} stays. {why}",
+        facts={
+            "removed": ", ".join(printable(one) for one in done.removed) or None,
+            "failed": ", ".join(printable(one) for one, _ in done.failed),
+        },
+        action="Close what uses it, or ask for the right to delete it; then remove it again.",
+    )
