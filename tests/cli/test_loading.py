@@ -34,3 +34,8 @@ def test_every_rung_is_told(spec: SpecConfig, told: list[str]) -> None:
         config = rung
     expected = [f"Trying with{'' if words.startswith('out') else ' '}{words}." for words in told]
     assert attempts[: len(expected)] == expected
+
+
+def test_giving_up_images_is_told() -> None:
+    fall = FellBack(PLAIN, PLAIN, 4096, "projector_unfit", "No.", without_images=True)
+    assert next_attempt(fall) == "Trying without images."

@@ -1,5 +1,7 @@
 """One command builder serves every engine: only what it offers, nothing twice."""
 
+import shlex
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
-from slipstream.engine.command import build_command
+from slipstream.engine.command import build_command, shown_command
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.embedded_flags import FLAGS, parse
 from slipstream.engine.spec import EngineSpec
@@ -38,6 +40,7 @@ launches = st.builds(
     projector=st.none() | st.just(Path("p.gguf")),
     chat_template=st.none() | st.just("{{ messages }}"),
     reasoning=st.sampled_from(["auto", "on", "off"]),
+    extra=st.sampled_from(["", "--no-warmup -tb 2"]),
 )
 
 
@@ -125,6 +128,21 @@ def test_the_devices_that_were_chosen_are_named(embedded: EngineSpec) -> None:
     older = without(embedded, "--device", "-dev")
     with pytest.raises(SlipstreamError, match="cannot choose among devices"):
         options(older, replace(PLAIN_LAUNCH, devices=("CUDA0",)))
+
+
+def test_extra_arguments_come_last_and_are_checked(embedded: EngineSpec) -> None:
+    words = options(embedded, replace(PLAIN_LAUNCH, extra="--load-mode 'none'"))
+    assert words[-2:] == ["--load-mode", "none"]
+    with pytest.raises(SlipstreamError, match="--host would open the engine"):
+        options(embedded, replace(PLAIN_LAUNCH, extra="--host 0.0.0.0"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="quoting of a POSIX shell")
+def test_the_command_can_be_copied_into_a_shell_and_has_no_key(embedded: EngineSpec) -> None:
+    shown = shown_command(embedded, PLAIN_LAUNCH, 8080)
+    assert "'model with spaces.gguf'" in shown
+    assert "key" not in shown
+    assert shlex.split(shown) == build_command(embedded, PLAIN_LAUNCH, 8080)
 
 
 def test_every_launch_leaves_the_devices_what_plans_count_on(embedded: EngineSpec) -> None:

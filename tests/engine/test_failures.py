@@ -43,6 +43,8 @@ DRAFT_FAILED = "0.1 E srv    load_model: failed to load draft model, 'd.gguf'"
         (127, "llama-server: error while loading shared libraries: libcudart.so.12: cannot open shared object file", "missing_library"),
         (1, "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 4500.00 MiB on device 0: cudaMalloc failed: out of memory", "not_enough_memory"),
         (134, "ggml_vulkan: Device memory allocation failed: ErrorOutOfDeviceMemory", "not_enough_memory"),
+        (1, "E srv    load_model: failed to load multimodal model, 'mmproj.gguf'", "projector_unfit"),
+        (1, "E srv          init: init: chat template parsing error: std::exception", "template_unfit"),
         (132, "", "illegal_instruction"),
         (0xC000001D, "", "illegal_instruction"),
         (137, "", "engine_killed"),

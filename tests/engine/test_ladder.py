@@ -30,6 +30,28 @@ def test_a_plain_launch_can_only_get_less_context() -> None:
     assert [rung.context for rung in rungs_below(plain)] == [8192, 4096]
 
 
+def test_images_are_given_up_before_context_and_a_bad_projector_before_the_drafter() -> None:
+    sees = replace(WANTED, projector=Path("mmproj.gguf"))
+    rungs = list(rungs_below(sees))
+    short_of_memory = [rung for rung in rungs if helps("not_enough_memory", sees, rung)]
+    assert [rung.projector is not None for rung in short_of_memory] == [True] * 3 + [False] * 3
+    assert [rung.context for rung in short_of_memory] == [16384] * 4 + [8192, SMALLEST_CONTEXT]
+    blind = next(rung for rung in rungs if helps("projector_unfit", sees, rung))
+    assert blind == replace(sees, projector=None)
+    assert not any(rung.projector for rung in rungs if helps("not_enough_memory", blind, rung))
+    assert not any(helps("projector_unfit", blind, rung) for rung in rungs)
+
+
+@pytest.mark.parametrize("code", ["engine_crashed", "model_too_large"])
+def test_a_model_that_fails_with_its_projector_is_tried_without(code: str) -> None:
+    sees = replace(WANTED, projector=Path("mmproj.gguf"))
+    plain = replace(sees, spec=PLAIN)
+    first = next(rung for rung in rungs_below(sees) if helps(code, sees, rung))
+    assert first.projector
+    (only,) = [rung for rung in rungs_below(plain) if helps(code, plain, rung)]
+    assert only == replace(plain, projector=None)
+
+
 def test_lack_of_memory_is_helped_by_every_rung() -> None:
     assert all(helps("not_enough_memory", WANTED, rung) for rung in rungs_below(WANTED))
 

@@ -1,7 +1,9 @@
 """Load a model and talk to it, on the real engine: what the window and the command line do."""
 
 import os
+import shlex
 import shutil
+import sys
 import threading
 import time
 from collections import Counter
@@ -13,11 +15,18 @@ from typing import Any
 import psutil
 import pytest
 
-from gguf_files import write_demo_without_head, write_dflash_of_another_target
+from gguf_files import (
+    DEMO_SMALL,
+    write_demo_without_head,
+    write_dflash_of_another_target,
+    write_projector,
+)
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, Unfit
+from slipstream.drafters.attached import identity
+from slipstream.drafters.choose import DRAFT_TOKENS
+from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, SpecConfig, Unfit
 from slipstream.engine import client as client_module
-from slipstream.engine import session as session_module
+from slipstream.engine import launch as launch_module
 from slipstream.engine.dryrun import dry_run
 from slipstream.engine.events import (
     EngineState,
@@ -31,12 +40,17 @@ from slipstream.engine.events import (
     Source,
     StateChanged,
 )
+from slipstream.engine.held import freed
+from slipstream.engine.launch import command_of
+from slipstream.engine.model_settings import ModelSettings, save_settings
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
+from slipstream.hub.library.uses import last_uses
 from slipstream.machine.memory import Memory
 from slipstream.paths import log_folder
+from slipstream.planning.computer import Computer
 from slipstream.planning.parts import HOST, Setup
 from slipstream.planning.truth import recent
 from slipstream.weights import cache as cache_module
@@ -345,7 +359,7 @@ def test_the_user_chooses_threads_and_context(embedded: EngineSpec, demo: Path) 
 def test_a_model_larger_than_memory_is_told_once_and_does_not_unload_what_runs(
     running: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "read_memory", lambda: Memory(8 << 20, 8 << 20))
+    monkeypatch.setattr(launch_module, "read_memory", lambda: Memory(8 << 20, 8 << 20))
     told: list[LoadEvent] = []
     with pytest.raises(SlipstreamError) as raised:
         told.extend(running.load(LoadRequest(demo), CancelToken()))
@@ -358,7 +372,7 @@ def test_a_drafter_that_makes_it_too_large_is_left_out(
     session: Session, demo: Path, dflash: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     just_enough = Memory(demo.stat().st_size + dflash.stat().st_size - 1000, 8 << 20)
-    monkeypatch.setattr(session_module, "read_memory", lambda: just_enough)
+    monkeypatch.setattr(launch_module, "read_memory", lambda: just_enough)
     falls = [e for e in load(session, demo, DrafterKind.DFLASH) if isinstance(e, FellBack)]
     assert [(fall.code, fall.now) for fall in falls] == [("model_too_large", PLAIN)]
 
@@ -403,6 +417,135 @@ def test_what_a_launch_takes_is_kept_beside_the_prediction(
     assert asked.predicted.breakdown.drafter[HOST].weights == 841_216
     assert asked.comparable(HOST)
     assert -0.3 < asked.shortfall(HOST) <= 0
+
+
+def test_the_models_own_settings_go_before_the_apps_and_a_request_before_them(
+    session: Session, demo: Path
+) -> None:
+    save_settings(demo, ModelSettings(context=768, spec="off", batch=96, micro_batch=64))
+    list(session.load(LoadRequest(demo), CancelToken()))
+    assert session.loaded
+    assert (session.loaded.context, session.loaded.spec) == (768, PLAIN)
+    words = _engine(session).cmdline()
+    assert words[words.index("--batch-size") + 1] == "96"
+    assert words[words.index("--ubatch-size") + 1] == "64"
+    list(session.load(LoadRequest(demo, DrafterKind.NGRAM, 7, 512), CancelToken()))
+    assert (session.loaded.context, session.loaded.spec.kind) == (512, DrafterKind.NGRAM)
+    assert session.loaded.spec.draft_tokens == 7
+    list(session.load(LoadRequest(demo, own_settings=False, context=600), CancelToken()))
+    assert (session.loaded.context, session.loaded.spec.kind) == (600, DrafterKind.MTP)
+    assert last_uses()[identity(demo)] == pytest.approx(time.time(), abs=60)
+
+
+def test_the_models_own_draft_tokens_are_for_its_own_way_to_speculate(
+    session: Session, demo: Path
+) -> None:
+    save_settings(demo, ModelSettings(spec=DrafterKind.MTP, draft_tokens=2))
+    load(session, demo)
+    assert session.loaded
+    assert session.loaded.spec == SpecConfig(DrafterKind.MTP, None, 2)
+    load(session, demo, DrafterKind.NGRAM)
+    assert session.loaded.spec.draft_tokens == DRAFT_TOKENS[DrafterKind.NGRAM]
+
+
+def test_sampling_follows_the_models_settings_from_the_next_reply_on(running: Session) -> None:
+    assert running.loaded
+    model = running.loaded.request.model
+    story = text_of(reply(running))
+    open_ended = ReplyOptions()
+    save_settings(model, ModelSettings(temperature=0.0, max_tokens=5))
+    told = list(running.reply(STORY, open_ended, CancelToken()))
+    assert numbers_of(told).tokens == 5
+    assert story.startswith(text_of(told))
+    short = list(running.reply(STORY, replace(open_ended, max_tokens=3), CancelToken()))
+    assert numbers_of(short).tokens == 3
+    save_settings(model, ModelSettings(preset="creative", top_k=1, max_tokens=40))
+    told = list(running.reply(STORY, open_ended, CancelToken()))
+    assert story.startswith(text_of(told)), "of one candidate, any temperature takes it"
+
+
+def test_extra_arguments_are_checked_while_the_old_model_still_runs(
+    running: Session, demo: Path
+) -> None:
+    save_settings(demo, ModelSettings(extra="--host 0.0.0.0"))
+    with pytest.raises(SlipstreamError) as raised:
+        load(running, demo)
+    assert raised.value.code == "extra_refused"
+    assert running.state is EngineState.READY
+
+
+def test_extra_arguments_reach_the_engine(session: Session, demo: Path) -> None:
+    save_settings(demo, ModelSettings(extra="--no-warmup"))
+    load(session, demo, "off")
+    assert _engine(session).cmdline()[-1] == "--no-warmup"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="quoting of a POSIX shell")
+def test_the_command_that_is_shown_is_the_one_that_runs(session: Session, demo: Path) -> None:
+    choice = session._choose_engine()
+    request = LoadRequest(demo, DrafterKind.MTP, 2, 1024)
+    promised = shlex.split(command_of(request, choice))
+    list(session.load(request, CancelToken()))
+    shown = session.command()
+    assert shown
+    said = shlex.split(shown)
+    assert said[1:] == _engine(session).cmdline()[1:]
+    port = said.index("--port") + 1
+    assert promised[:port] + promised[port + 1 :] == said[:port] + said[port + 1 :]
+    session.stop()
+    assert session.command() is None
+
+
+def test_a_projector_that_the_engine_refuses_costs_the_images_not_the_chat(
+    session: Session, tmp_path: Path
+) -> None:
+    target = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    projector = write_projector(tmp_path / "mmproj-Slipstream-Demo-3M.gguf")
+    events = load(session, target)
+    (fall,) = [event for event in events if isinstance(event, FellBack)]
+    assert (fall.code, fall.without_images) == ("projector_unfit", True)
+    assert projector.name in fall.reason
+    assert session.loaded
+    assert session.loaded.projector is None
+    assert session.loaded.spec.kind is DrafterKind.MTP, "the drafter has no part in it"
+    save_settings(target, ModelSettings(use_projector=False))
+    assert not any(isinstance(event, FellBack) for event in load(session, target))
+
+
+def test_load_anyway_asks_nobody_about_memory(
+    session: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_module, "read_memory", lambda: Memory(8 << 20, 8 << 20))
+    list(session.load(LoadRequest(demo, context=1024, anyway=True), CancelToken()))
+    assert session.loaded
+    assert session.loaded.spec.kind is DrafterKind.MTP
+
+
+def test_a_session_knows_what_unloading_gives_back(session: Session, demo: Path) -> None:
+    assert session.holds() == {}
+    list(session.load(LoadRequest(demo, context=4096), CancelToken()))
+    held = session.holds()
+    engine = _engine(session).memory_info().rss
+    (outcome,) = recent(1)
+    buffers = outcome.loaded.target[HOST]
+    assert held.keys() == {HOST}
+    assert buffers.context < held[HOST] < engine
+    computer = Computer(Memory(1 << 40, 1 << 30))
+    assert freed(computer, held).memory.free == (1 << 30) + held[HOST]
+    session.stop()
+    assert session.holds() == {}
+
+
+def test_memory_is_judged_as_it_is_after_the_unload(
+    running: Session, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_module, "read_memory", lambda: Memory(8 << 20, 1 << 20))
+    with pytest.raises(SlipstreamError) as raised:
+        load(running, demo)
+    free = raised.value.facts["free"]
+    assert isinstance(free, int)
+    assert free > 1 << 20
+    assert running.state is EngineState.READY
 
 
 def test_prompts_and_replies_stay_out_of_the_log(session: Session, demo: Path) -> None:

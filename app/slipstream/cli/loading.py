@@ -35,6 +35,8 @@ def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken)
 def next_attempt(fall: FellBack) -> str:
     """What is tried after a launch that did not work."""
     wanted, now = fall.wanted, fall.now
+    if fall.without_images:
+        return "Trying without images."
     if now.kind is None:
         if wanted.kind is not None:
             return "Trying without a drafter."

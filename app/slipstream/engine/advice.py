@@ -1,7 +1,8 @@
 """Plans for what a person asks about a model, on this computer or on another one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.choose import choose
@@ -14,14 +15,17 @@ from slipstream.errors import SlipstreamError
 from slipstream.hub.address import Address
 from slipstream.hub.calls import silent
 from slipstream.hub.connection import connect
+from slipstream.hub.library.models import Library, LocalModel
 from slipstream.hub.reference import on_the_hub, resolve_all
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
-from slipstream.planning.computer import Computer
-from slipstream.planning.offer import Offer, read_offer
+from slipstream.planning.computer import Computer, given_back
+from slipstream.planning.layouts import Measure
+from slipstream.planning.offer import Look, Offer, read_offer
 from slipstream.planning.parts import Setup
-from slipstream.planning.plan import Plan, Wish, plan
+from slipstream.planning.plan import Earlier, Plan, Wish, plan
 from slipstream.planning.quantizations import Quantization, local_quantizations
+from slipstream.weights.names import model_stem
 
 _NOT_FROM_THERE = frozenset(
     {
@@ -30,6 +34,10 @@ _NOT_FROM_THERE = frozenset(
     }
 )
 """The Hub does not tell; what of a repository is on this computer can be planned all the same."""
+
+
+_WITH_FILES = tuple(kind for kind in DrafterKind if kind is not DrafterKind.NGRAM)
+"""Kinds that may have a file of their own."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,19 @@ class Desk:
     computer: Computer
     devices: Sequence[Device]
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether the engine can lay models out: on devices that are not here it cannot."""
+        own = not self.devices or self.devices is self.here.devices
+        return self.choice.engine.ok and own
+
+    @property
+    def spec_types(self) -> Sequence[str]:
+        """Kinds of speculation, in the engine's words; without an engine it is planned by formula,
+        with any drafter that an engine could run."""
+        engine = self.choice.engine
+        return engine.spec_types if engine.ok else tuple(SPEC_TYPES)
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -78,11 +99,13 @@ class Subject:
         quantizations: of one model, or of several.
         problems: what could not be read.
         offer: the repository they come from; None for files on this computer.
+        address: what of that was asked for.
     """
 
     quantizations: Sequence[Quantization]
     problems: Sequence[SlipstreamError]
     offer: Offer | None = None
+    address: Address | None = None
 
 
 @dataclass(frozen=True)
@@ -96,10 +119,16 @@ class Advice:
     problems: Sequence[SlipstreamError]
 
 
-def desk_for(question: Question) -> Desk:
-    """Look at this computer, and imagine the other one if the question is about another."""
+def desk_for(question: Question, released: Mapping[str, int] | None = None) -> Desk:
+    """Look at this computer, and imagine the other one if the question is about another.
+
+    Args:
+        question: what will be asked.
+        released: bytes per device id, HOST among them, that an engine of ours gives back before
+            another model is loaded.
+    """
     choice = wanted()
-    here = survey([choice.engine])
+    here = _without(released or {}, survey([choice.engine]))
     if not question.memory and not question.devices:
         return Desk(choice, here, here.computer(), here.devices)
     shared = [Memory(one.total, one.free) for one in question.devices if one.unified]
@@ -114,6 +143,7 @@ def look_up(
     desk: Desk,
     cancel: CancelToken,
     waiting: Callable[[float], None] = silent,
+    look: Look = Look.BEST,
 ) -> Subject:
     """Read what a person names: a demo, files on this computer, or a repository on the Hub.
 
@@ -126,6 +156,7 @@ def look_up(
         desk: where it may run.
         cancel: ends it at once.
         waiting: told the seconds whenever a rate limit makes us wait.
+        look: how far to look for what goes with a repository's model.
 
     Raises: Cancelled; SlipstreamError: what ``resolve_all``, ``connect`` and ``read_offer`` raise.
     """
@@ -136,7 +167,14 @@ def look_up(
     try:
         with connect() as connection:
             offer = read_offer(
-                address, connection, desk.computer, kinds, cancel, waiting, question.drafter
+                address,
+                connection,
+                desk.computer,
+                kinds,
+                cancel,
+                waiting,
+                question.drafter,
+                look=look,
             )
     except SlipstreamError as unreachable:
         if unreachable.code not in _NOT_FROM_THERE:
@@ -146,7 +184,67 @@ def look_up(
         except SlipstreamError:
             raise unreachable from None
         return Subject(found, (unreachable, *problems))
-    return Subject([row.quantization for row in offer.rows], offer.problems, offer)
+    return _of_offer(offer, address)
+
+
+def look_at(model: LocalModel, library: Library, cancel: CancelToken) -> Subject:
+    """Read a model on this computer, with its other quantizations that lie beside it.
+
+    Args:
+        model: that is meant; it comes first.
+        library: what else there is.
+        cancel: ends it at once.
+
+    Raises: Cancelled.
+    """
+
+    def named(one: LocalModel) -> tuple[Path, str]:
+        return one.places[0].home, model_stem(one.path.name).lower()
+
+    beside = (one for one in library.models if named(one) == named(model))
+    paths = dict.fromkeys(one.path for one in (model, *beside))
+    return Subject(*local_quantizations(tuple(paths), cancel))
+
+
+def look_further(
+    subject: Subject,
+    desk: Desk,
+    cancel: CancelToken,
+    waiting: Callable[[float], None] = silent,
+) -> Subject:
+    """Look for all that may draft for a repository's model, in other repositories as well.
+
+    Args:
+        subject: what was looked up.
+        desk: where it may run.
+        cancel: ends it at once.
+        waiting: told the seconds whenever a rate limit makes us wait.
+
+    Returns: the subject with what was found; as it was, with the problem, where the Hub does not
+        tell.
+    Raises: Cancelled.
+    """
+    if subject.offer is None or subject.address is None:
+        return subject
+    try:
+        with connect() as connection:
+            offer = read_offer(
+                subject.address,
+                connection,
+                desk.computer,
+                _WITH_FILES,
+                cancel,
+                waiting,
+                look=Look.EVERYTHING,
+                listing=subject.offer.listing,
+            )
+    except SlipstreamError as problem:
+        return replace(subject, problems=(*subject.problems, problem))
+    return _of_offer(offer, subject.address)
+
+
+def _of_offer(offer: Offer, address: Address) -> Subject:
+    return Subject([row.quantization for row in offer.rows], offer.problems, offer, address)
 
 
 def advise(
@@ -160,31 +258,39 @@ def advise(
 
     Raises: SlipstreamError, if none can be planned; Cancelled.
     """
-    engine, computer = desk.choice.engine, desk.computer
-    spec_types = _spec_types(desk)
+    engine, spec_types = desk.choice.engine, desk.spec_types
     wish = Wish(
         context=question.context or desk.choice.context,
         kv_type=question.kv_type,
         choose=lambda one: choose(one.found, question.spec, spec_types, engine=engine.build),
-        batch=batch_for(computer.devices),
+        batch=batch_for(desk.computer.devices),
     )
-    asked = engine.ok and not question.devices
-    measure = measured_by(engine, desk.here, cancel) if asked else None
-    plans = plan(quantizations, computer, wish, measure, progress)
-    problems = (*filter(None, [engine.problem]), *desk.here.problems, *plans.problems)
-    return Advice(plans.plans, wish.context, computer, desk.devices, problems)
+    measure = measured_by(engine, desk.here, cancel) if desk.can_ask else None
+    return fulfil(wish, quantizations, desk, measure, progress)
 
 
-def _spec_types(desk: Desk) -> Sequence[str]:
-    """Without an engine it is planned by formula, with any drafter that an engine could run."""
-    engine = desk.choice.engine
-    return engine.spec_types if engine.ok else tuple(SPEC_TYPES)
+def fulfil(
+    wish: Wish,
+    quantizations: Sequence[Quantization],
+    desk: Desk,
+    measure: Measure | None,
+    progress: Callable[[Quantization], None] = lambda _: None,
+    earlier: Earlier | None = None,
+) -> Advice:
+    """Plan what is wished for at a desk; ``plan`` tells of the arguments.
+
+    Raises: SlipstreamError, if nothing can be planned; Cancelled.
+    """
+    plans = plan(quantizations, desk.computer, wish, measure, progress, earlier)
+    unusable = filter(None, [desk.choice.engine.problem])
+    problems = (*unusable, *desk.here.problems, *plans.problems)
+    return Advice(plans.plans, wish.context, desk.computer, desk.devices, problems)
 
 
 def _kinds(spec: SpecChoice, desk: Desk) -> Sequence[DrafterKind]:
     """The kinds of drafter to look for on the Hub."""
     if spec == "auto":
-        return [kind for kind in MADE_FOR_A_TARGET if can_run(kind, _spec_types(desk))]
+        return [kind for kind in MADE_FOR_A_TARGET if can_run(kind, desk.spec_types)]
     return [] if spec == "off" else [DrafterKind(spec)]
 
 
@@ -194,3 +300,10 @@ def _capped(device: Device, memory: Memory) -> Device:
         return device
     total, free = min(device.total, memory.total), min(device.free, memory.free)
     return replace(device, total=total, free=min(total, free))
+
+
+def _without(held: Mapping[str, int], here: Survey) -> Survey:
+    """This computer as it will be when what is held was given back."""
+
+    memory, devices = given_back(here.memory, here.devices, held)
+    return replace(here, memory=memory, devices=devices)

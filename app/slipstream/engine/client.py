@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -176,17 +177,13 @@ def _chunk(read: Callable[[Json], Chunk], event: Json) -> Chunk:
 
 
 def _streaming(options: ReplyOptions) -> dict[str, Any]:
-    wanted = {
-        "max_tokens": options.max_tokens,
-        "temperature": options.temperature,
-        "seed": options.seed,
-    }
+    # The names of the options are llama-server's.
     return {
         "stream": True,
         "timings_per_token": True,
         "return_progress": True,
         "cache_prompt": True,
-        **{name: value for name, value in wanted.items() if value is not None},
+        **{name: value for name, value in asdict(options).items() if value is not None},
     }
 
 

@@ -1,8 +1,13 @@
 """The command line of one launch, built from what the engine offers."""
 
+import shlex
+import subprocess
+import sys
+
 from slipstream.drafters.flags import spec_flags
 from slipstream.drafters.kinds import DRAFTER_KV, DrafterKind
 from slipstream.engine.config import LaunchConfig
+from slipstream.engine.extra import check_extra
 from slipstream.engine.spec import VERBOSITY, EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.planning.need import ENGINE_SPARE
@@ -20,6 +25,7 @@ _TRACE = 4
 """The level of the log that tells what memory goes where; a higher one would write prompts."""
 _MIB = 1 << 20
 _NO_PAGE = ("--no-ui", "--no-webui")
+_PROJECTOR = ("--mmproj", "-mm")
 
 
 class _CommandLine:
@@ -56,7 +62,8 @@ def build_command(engine: EngineSpec, config: LaunchConfig, port: int) -> list[s
     The key is not in it (``environment.py``). What matters is always said, not left to defaults
     that change between builds.
 
-    Raises: SlipstreamError ``engine_cannot``, if the engine lacks something that is asked for.
+    Raises: SlipstreamError ``engine_cannot``, if the engine lacks something that is asked for;
+        ``extra_refused``.
     """
     line = _CommandLine(engine)
     line.needs("--model", "-m", value=config.model, wish="open a model")
@@ -74,7 +81,21 @@ def build_command(engine: EngineSpec, config: LaunchConfig, port: int) -> list[s
     _add_devices(line, config)
     _add_template(line, config)
     _add_speculation(line, config)
-    return line.words
+    return [*line.words, *check_extra(config.extra, engine)]
+
+
+def shown_command(engine: EngineSpec, config: LaunchConfig, port: int) -> str:
+    """The same command as one line for a shell; without a key, which a person may add.
+
+    Raises: SlipstreamError, as ``build_command``.
+    """
+    words = build_command(engine, config, port)
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+def offers_projector(engine: EngineSpec) -> bool:
+    """Whether an engine can be given what lets a model read images."""
+    return any(name in engine.flags for name in _PROJECTOR)
 
 
 def _add_memory(line: _CommandLine, config: LaunchConfig) -> None:
@@ -108,7 +129,7 @@ def _add_devices(line: _CommandLine, config: LaunchConfig) -> None:
 
 def _add_template(line: _CommandLine, config: LaunchConfig) -> None:
     if config.projector is not None:
-        line.needs("--mmproj", "-mm", value=config.projector, wish="read images")
+        line.needs(*_PROJECTOR, value=config.projector, wish="read images")
     if config.chat_template is not None:
         # Without it a llama-server takes only the templates it has built in.
         line.wants("--jinja")

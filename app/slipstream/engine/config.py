@@ -26,6 +26,7 @@ class LaunchConfig:
         projector: file that lets the model read images.
         chat_template: Jinja text that replaces the model's own template.
         reasoning: "auto", "on" or "off": whether the template asks the model to think.
+        extra: further arguments as an expert typed them (``extra.py``).
     """
 
     model: Path
@@ -43,6 +44,7 @@ class LaunchConfig:
     projector: Path | None = None
     chat_template: str | None = None
     reasoning: str = "auto"
+    extra: str = ""
 
     @property
     def setup(self) -> Setup:

@@ -44,6 +44,7 @@ class FellBack:
         context: tokens of context it will have.
         code: name of the failure that caused it (``engine/failures.py``).
         reason: one sentence for a person.
+        without_images: it will not read images any more, which it should have.
     """
 
     wanted: SpecConfig
@@ -51,6 +52,7 @@ class FellBack:
     context: int
     code: str
     reason: str
+    without_images: bool = False
 
 
 class Source(StrEnum):

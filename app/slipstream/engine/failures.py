@@ -29,6 +29,9 @@ DRAFTER_TROUBLE = frozenset(
 )
 """Failures of a launch with a drafter after which the same launch may work with less of one."""
 
+PROJECTOR_UNFIT = "projector_unfit"
+"""A projector that the engine cannot load for this model."""
+
 ENGINE_PROBLEMS = frozenset(
     {"engine_missing", "illegal_instruction", "missing_library", "not_an_engine", "not_executable"}
 )
@@ -64,6 +67,14 @@ _WORDS = {
         "The {drafter} is damaged, incomplete or not a drafter.", "Download the drafter again."
     ),
     "drafter_mismatch": _Words("The {drafter} does not fit {model}.", "Choose another drafter."),
+    PROJECTOR_UNFIT: _Words(
+        "The projector {projector}, which lets it read images, cannot be loaded for {model}.",
+        "Load it without images, or download the projector again.",
+    ),
+    "template_unfit": _Words(
+        "The chat template of {model} cannot be used.",
+        "Choose another chat template in the settings of the model.",
+    ),
     "drafter_idle": _Words("The engine does not use the {drafter}.", "Choose another drafter."),
     "illegal_instruction": _Words(
         "The engine needs an instruction that this computer's processor does not have.",
@@ -137,6 +148,8 @@ _REASONS = tuple(
         ("damaged_file", r"gguf_init_from_\w+: .*(?:failed to read|exceeds|invalid|must be)"),
         ("damaged_file", r"missing tensor |has wrong shape|has invalid data|is duplicated"),
         ("damaged_file", r"error loading model (?:hyperparameters|vocabulary)"),
+        (PROJECTOR_UNFIT, r"failed to load multimodal model"),
+        ("template_unfit", r"chat template parsing error|failed to initialize chat template"),
         ("drafter_mismatch", r"failed to initialize speculative decoding context"),
         ("drafter_mismatch", r"model doesn't contain MTP layers|failed to create MTP context"),
         ("drafter_mismatch", r"(?:EAGLE3|DFlash|DSpark).*(?:requires|exceeds|not extracted)"),
@@ -286,7 +299,9 @@ def _error(
     code: str, facts: dict[str, Fact], config: LaunchConfig, *, loading: bool = False
 ) -> SlipstreamError:
     words = (loading and _WORDS_WHILE_LOADING.get(code)) or _WORDS[code]
-    return _told(code, words, facts, model=config.model.name, drafter=_drafter_name(config))
+    names = {"model": config.model.name, "drafter": _drafter_name(config)}
+    projector = config.projector.name if config.projector else ""
+    return _told(code, words, facts, **names, projector=projector)
 
 
 def _problem(code: str, facts: dict[str, Fact]) -> SlipstreamError:

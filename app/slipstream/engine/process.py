@@ -85,6 +85,11 @@ class EngineProcess:
         self._stopping = False
         self._failure: SlipstreamError | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Process id of the engine's guardian, whose only child it is; None before the start."""
+        return self._child.pid if self._child else None
+
     def start(self, cancel: CancelToken) -> Iterator[StateChanged]:
         """Start the engine; ends when the model is loaded and answers.
 

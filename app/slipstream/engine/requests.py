@@ -1,6 +1,6 @@
 """What is asked of a session, and its answer: plain values that every layer above shares."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from slipstream.drafters.kinds import Drafter, SpecChoice, SpecConfig
@@ -8,15 +8,18 @@ from slipstream.drafters.kinds import Drafter, SpecChoice, SpecConfig
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """What the user asks to have loaded.
+    """What the user asks to have loaded; all else is as the model's own settings say.
 
     Attributes:
         model: file of the target.
-        spec: a kind of drafter, "auto" for the proven one, "off" for plain decoding.
-        draft_tokens: most draft tokens per step; None takes the kind's default.
-        context: tokens; None takes the number in the settings, or the model's own limit if that is
-            lower.
-        afresh: what drafters showed before does not count.
+        spec: a kind of drafter, "off" for plain decoding, "auto" for what the model's own settings
+            say, and where they say nothing for the proven one.
+        draft_tokens: most draft tokens per step; None takes the model's own number, or the kind's.
+        context: tokens; None takes the model's own number or that of the app's settings; never
+            more than the model was trained for.
+        afresh: what drafters showed before does not count, and nobody is using the model.
+        anyway: it is loaded also where memory seems too small.
+        own_settings: the model's own settings count.
     """
 
     model: Path
@@ -24,6 +27,8 @@ class LoadRequest:
     draft_tokens: int | None = None
     context: int | None = None
     afresh: bool = False
+    anyway: bool = False
+    own_settings: bool = True
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Loaded:
         drafters: everything found that could draft for this model.
         fallback: why it does not speculate as asked; None if it does.
         engine: name and build of the engine.
+        projector: what lets it read images; None if it cannot.
     """
 
     request: LoadRequest
@@ -46,6 +52,7 @@ class Loaded:
     drafters: tuple[Drafter, ...]
     fallback: str | None
     engine: str
+    projector: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,17 @@ class ChatMessage:
 
 @dataclass(frozen=True)
 class ReplyOptions:
-    """Sampling of one reply; None leaves a value to the model's own preset."""
+    """Sampling of one reply; None leaves a value to the model's own settings, or to its file."""
 
     max_tokens: int | None = None
     temperature: float | None = None
     seed: int | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repeat_penalty: float | None = None
+
+    def over(self, other: "ReplyOptions") -> "ReplyOptions":
+        """These values, and where one is None that of another."""
+        mine = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(other, **mine)

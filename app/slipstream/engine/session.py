@@ -4,15 +4,14 @@ import contextlib
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.drafters.choose import choose, passed_over
-from slipstream.drafters.discovery import find_drafters
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import PLAIN, DrafterKind
 from slipstream.engine import trial
 from slipstream.engine.attribution import Attributor
 from slipstream.engine.client import EngineClient
-from slipstream.engine.computer import batch_for, in_use
+from slipstream.engine.command import shown_command
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.events import (
     EngineState,
@@ -23,45 +22,33 @@ from slipstream.engine.events import (
     ReplyEvent,
     StateChanged,
 )
+from slipstream.engine.held import freed, held_by, name_holder
 from slipstream.engine.ladder import helps, rungs_below
+from slipstream.engine.launch import Launch, computer_now, prepare, read_target
 from slipstream.engine.metrics import SpecCounters
+from slipstream.engine.model_settings import settings_of
 from slipstream.engine.numbers import Numbers
 from slipstream.engine.outcome import keep_outcome
-from slipstream.engine.preflight import check_context, check_files, check_memory
+from slipstream.engine.preflight import check_context, check_memory
 from slipstream.engine.process import EngineProcess
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
-from slipstream.engine.spec import Choice, EngineSpec, chosen, read_hardware
+from slipstream.engine.spec import Choice, chosen
 from slipstream.errors import SlipstreamError
-from slipstream.machine.memory import read_memory
+from slipstream.hub.library.uses import note_use
 from slipstream.planning.computer import Computer
-from slipstream.weights.header import Header
 from slipstream.weights.names import display_name
-from slipstream.weights.shards import read_model
 
 NUMBERS_EVERY = 0.1
 """Seconds between two reports of the running numbers."""
 
-_PROMPT_CACHE_SHARE = 16
-"""Earlier chats may keep this part of main memory; the engine would take 8 GiB anywhere."""
-
 
 @dataclass(frozen=True)
 class _Setting:
-    """What all rungs of a ladder have in common.
+    """What all rungs of a ladder have in common: what is launched, where, and who asks for it."""
 
-    Attributes:
-        engine: what runs them.
-        target: the model's header.
-        computer: where they run.
-        strict: a drafter that is hardly ever right is not run; a person who asks for it gets it.
-        afresh: every drafter is tried as if for the first time.
-    """
-
-    engine: EngineSpec
-    target: Header
+    launch: Launch
     computer: Computer
-    strict: bool
-    afresh: bool
+    request: LoadRequest
 
 
 class Session:
@@ -96,55 +83,61 @@ class Session:
         Raises: SlipstreamError, Cancelled.
         """
         yield StateChanged(EngineState.STARTING)
-        header = read_model(request.model)
-        check_files(request.model, header)
-        found = find_drafters(header, cancel)
+        target = read_target(request)
         choice = self._choose_engine()
-        engine = choice.engine
-        build = None if request.afresh else engine.build
-        spec = choose(found, request.spec, engine.spec_types, request.draft_tokens, engine=build)
-        if request.spec == "auto" and spec.kind is None:
-            yield from (one for one in found.unfit if one.missed)
-            yield from passed_over(found, engine.build)
-        devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
-        config = LaunchConfig(
-            model=request.model,
-            context=header.context(request.context or choice.context),
-            threads=choice.threads,
-            batch=batch_for(devices),
-            prompt_cache=memory.total // _PROMPT_CACHE_SHARE or None,
-        )
-        check_memory(config, Computer(memory, devices))
+        computer = computer_now(choice.engine)
+        launch = prepare(request, target, choice, computer, cancel)
+        yield from launch.left_out
+        if not request.anyway:
+            alone = replace(launch.config, spec=PLAIN, projector=None)
+            check_memory(alone, freed(computer, self.holds()))
         cancel.raise_if_cancelled()
         if self._process is not None:
             self.stop()
-            devices, memory = in_use(read_hardware(choice.engine).devices), read_memory()
-        computer = Computer(memory, devices)
-        strict = request.spec == "auto"
-        setting = _Setting(engine, header, computer, strict, request.afresh)
+            computer = computer_now(choice.engine)
         try:
             running, fallback = yield from self._climb_down(
-                setting, replace(config, spec=spec), cancel
+                _Setting(launch, computer, request), cancel
             )
         except BaseException:
             self.stop()
             raise
         if self._process and self._process.log:
-            keep_outcome(choice.engine, running, header, computer, self._process.log.memory)
+            keep_outcome(choice.engine, running, target, computer, self._process.log.memory)
+        if not request.afresh:
+            note_use(request.model)
         self.loaded = Loaded(
             request=request,
-            name=display_name(request.model, header),
+            name=display_name(request.model, target),
             context=running.context,
             spec=running.spec,
-            drafters=found.drafters,
+            drafters=launch.found.drafters,
             fallback=fallback,
             engine=choice.engine.build,
+            projector=running.projector,
         )
+
+    def holds(self) -> dict[str, int]:
+        """Bytes that unloading gives back, by device id; ``planning.parts.HOST`` is main memory.
+
+        Weights that are mapped from their file are left out: their memory counts as free.
+        """
+        process = self._process
+        return held_by(process) if process is not None else {}
+
+    def command(self) -> str | None:
+        """The command line of what runs, for a shell; the key is not in it. None if none runs."""
+        process = self._process
+        if process is None or not process.address:
+            return None
+        return shown_command(process.engine, process.config, urlsplit(process.address).port or 0)
 
     def reply(
         self, messages: Sequence[ChatMessage], options: ReplyOptions, cancel: CancelToken
     ) -> Iterator[ReplyEvent]:
         """Generate one reply; ends with Finished, also when cancelled.
+
+        What ``options`` leave open is as the model's own settings say now.
 
         Raises: SlipstreamError, if the engine dies, hangs or refuses; what was generated so far
         has been yielded by then.
@@ -154,6 +147,7 @@ class Session:
             raise SlipstreamError(
                 "not_loaded", "No model is loaded.", action="Load a model, then send again."
             )
+        options = options.over(self._own_sampling())
         attributor, numbers = Attributor(), Numbers(sent=time.monotonic())
         finish, told = "cancelled", 0.0
         failure: SlipstreamError | None = None
@@ -185,11 +179,19 @@ class Session:
         if process is not None:
             process.stop()
 
+    def _own_sampling(self) -> ReplyOptions:
+        """What the model's own settings say of sampling."""
+        request = self.loaded.request if self.loaded else None
+        if request is None or not request.own_settings:
+            return ReplyOptions()
+        return settings_of(request.model).sampling
+
     def _climb_down(
-        self, setting: _Setting, wanted: LaunchConfig, cancel: CancelToken
+        self, setting: _Setting, cancel: CancelToken
     ) -> Generator[LoadEvent, None, tuple[LaunchConfig, str | None]]:
         """Start the first rung of the ladder that works; returns it and why it is not the top."""
-        config, failed = wanted, None
+        wanted = config = tried = setting.launch.config
+        failed: SlipstreamError | None = None
         below = rungs_below(wanted)
         while True:
             try:
@@ -198,23 +200,27 @@ class Session:
                 self.stop()
                 rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
                 if rung is None:
+                    _add_what_helps(failure, config)
                     raise
                 failed = failure
-                yield FellBack(config.spec, rung.spec, rung.context, failure.code, failure.message)
-                config = rung
+                yield _fall(config, rung, failure)
+                tried, config = config, rung
             else:
-                if failed is not None and config.spec.kind is None:
-                    trial.blame(setting.engine, wanted, failed)
+                drafter_is_gone = config.spec.kind is None and tried.projector == config.projector
+                if failed is not None and drafter_is_gone:
+                    trial.blame(setting.launch.engine, wanted, failed)
                 return config, failed.message if failed else None
 
     def _start(
         self, setting: _Setting, config: LaunchConfig, cancel: CancelToken
     ) -> Iterator[StateChanged]:
         """Start one launch and, with a drafter, see that it drafts."""
-        check_memory(config, setting.computer)
-        check_context(config, setting.target, setting.computer)
+        launch, request = setting.launch, setting.request
+        if not request.anyway:
+            check_memory(config, setting.computer)
+            check_context(config, launch.target, setting.computer)
         cancel.raise_if_cancelled()
-        process = self._process = EngineProcess(setting.engine, config)
+        process = self._process = EngineProcess(launch.engine, config)
         yield from process.start(cancel)
         client = EngineClient(process.address, process.key, alive=process.last_sign_of_life)
         if config.spec.kind not in {None, DrafterKind.NGRAM}:
@@ -225,10 +231,10 @@ class Session:
     def _see_it_draft(
         self, process: EngineProcess, client: EngineClient, cancel: CancelToken, setting: _Setting
     ) -> None:
-        """Raises: SlipstreamError ``drafter_idle``, where ``strict`` also ``drafter_rejected``, or
-        what ended the engine."""
+        """Raises: SlipstreamError ``drafter_idle``, where nobody asked for this drafter also
+        ``drafter_rejected``, or what ended the engine."""
         engine, config = process.engine, process.config
-        first_time = setting.afresh or not trial.proved_itself(engine, config)
+        first_time = setting.request.afresh or not trial.proved_itself(engine, config)
         try:
             seen = trial.try_out(client, cancel, first_time=first_time)
         except SlipstreamError as error:
@@ -237,7 +243,7 @@ class Session:
             raise trial.idle()
         if first_time:
             trial.keep(engine, config, seen)
-        if seen.hopeless and setting.strict:
+        if seen.hopeless and setting.launch.by_itself:
             raise trial.hopeless(seen)
 
     def _explained(self, process: EngineProcess, error: SlipstreamError) -> SlipstreamError:
@@ -261,3 +267,21 @@ class Session:
             with contextlib.suppress(SlipstreamError, Cancelled):
                 self._counters = client.metrics(cancel)
         return before, self._counters
+
+
+def _fall(failed: LaunchConfig, rung: LaunchConfig, failure: SlipstreamError) -> FellBack:
+    return FellBack(
+        wanted=failed.spec,
+        now=rung.spec,
+        context=rung.context,
+        code=failure.code,
+        reason=failure.message,
+        without_images=failed.projector is not None and rung.projector is None,
+    )
+
+
+def _add_what_helps(failure: SlipstreamError, config: LaunchConfig) -> None:
+    """Add to the failure of the last rung what was tried, and who holds the memory."""
+    if failure.code == "not_enough_memory":
+        failure.facts["context"] = config.context
+    name_holder(failure)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from slipstream import settings
+from slipstream.drafters.kinds import SpecChoice, spec_choice
 from slipstream.engine.answers import (
     Hardware,
     parse_build,
@@ -88,11 +89,15 @@ class Choice:
         engine: what runs them.
         threads: CPU threads; None leaves it to the engine.
         context: tokens of context where nobody asks for others and the model allows as many.
+        spec: how to speculate where neither a request nor the model's own settings say.
+        draft_tokens: the most draft tokens per step then; None takes the kind's own number.
     """
 
     engine: EngineSpec
     threads: int | None = None
     context: int = settings.Settings.default_context
+    spec: SpecChoice = "auto"
+    draft_tokens: int | None = None
 
 
 def wanted() -> Choice:
@@ -101,7 +106,13 @@ def wanted() -> Choice:
     embedded = values.engine == settings.EMBEDDED
     path = None if embedded else expanded(Path(values.engine))
     engine = learn("embedded" if embedded else "llama-server", path)
-    return Choice(engine, values.threads or None, values.default_context)
+    return Choice(
+        engine,
+        values.threads or None,
+        values.default_context,
+        spec_choice(values.speculation),
+        values.draft_tokens or None,
+    )
 
 
 def chosen() -> Choice:
