@@ -26,8 +26,9 @@ help: ## list these words
 run: $(VENV)/installed ## install what is missing and open the window
 	@$(BIN)/slipstream $(ARGS)
 
+# Two at a time: an engine of a test has one thread, and more of them slow each other down.
 test: $(VENV)/installed-dev ## run the tests
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/installed-dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -20,10 +20,12 @@ from slipstream.engine.events import EngineState, LoadEvent
 from slipstream.engine.requests import LoadRequest
 from slipstream.engine.session import Session
 from slipstream.ui import app as app_module
+from slipstream.ui import window_state
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.transcript import Transcript
+from slipstream.ui.window_state import WindowState
 from slipstream.ui.work import Work
 
 
@@ -39,6 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SLIPSTREAM_HOME", str(folder))
     # Two threads of an engine wait for each other; on a busy machine, for most of the time.
     settings.save({"threads": 1})
+    window_state.save(paths.window_file(), WindowState(welcomed=True))
     return folder
 
 
@@ -113,6 +116,7 @@ def start(qapp: QApplication) -> Iterator[Callable[..., Running]]:
 
 def begun(running: Running, until: Callable[..., None]) -> Running:
     running.window.begin("")
+    running.stock.start()
     until(lambda: running.control.phase is Phase.READY)
     return running
 

@@ -152,6 +152,7 @@ def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(
     demo_alone: Running, home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A folder in the place of the file stands for a disk that refuses it."""
+    (home / "config" / "window.json").unlink()
     (home / "config" / "window.json").mkdir()
     demo_alone.window.close()
     demo_alone.end()

@@ -10,13 +10,18 @@ from pathlib import Path
 import pytest
 
 from chat_window import LONG, Start, Until, kill_engines, notice, page_text, say, send
-from gguf_files import DEMO_DFLASH, write_demo_without_head, write_target
+from gguf_files import DEMO_DFLASH, write_demo_without_head, write_projector, write_target
 from running_engine import guardians
 from slipstream import paths
+from slipstream.engine import launch
+from slipstream.engine.model_settings import ModelSettings, save_settings
+from slipstream.machine.memory import Memory
 from slipstream.settings import EMBEDDED
 from slipstream.ui import models
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
+
+DEEP_DEMO = "Slipstream-Demo-Deep-3M-Q8_0.gguf"
 
 
 def ready(running: Running) -> bool:
@@ -168,8 +173,8 @@ def test_models_in_the_users_folders_are_offered_and_open(
     (own_model.parent / "notes.gguf").write_text("not a model")
     demo.preferences.set("model_folders", (str(own_model.parent), "/nowhere"))
     header = demo.window.chat.header
-    until(lambda: "In your folders" in header.offered())
-    assert header.offered() == ["Demo", "Demo small", "In your folders", "My Own 3M Q8_0"]
+    until(lambda: "On this computer" in header.offered())
+    assert header.offered() == ["Demo", "Demo small", "On this computer", "My Own 3M Q8_0"]
     header.model_chosen.emit(str(own_model))
     assert demo.window.chat.header.model_text.startswith(" My Own 3M Q8_0 · loading")
     until(lambda: running_model(demo) == own_model)
@@ -177,7 +182,7 @@ def test_models_in_the_users_folders_are_offered_and_open(
     assert header.marked() == ["My Own 3M Q8_0"]
     until(lambda: "Opened before" in header.offered())
     demo.preferences.set("model_folders", ())
-    until(lambda: "In your folders" not in header.offered())
+    until(lambda: "On this computer" not in header.offered())
     assert header.offered() == ["Demo", "Demo small", "Opened before", "My Own 3M Q8_0"]
 
 
@@ -274,3 +279,74 @@ def test_a_drafter_that_was_meant_for_the_model_and_is_damaged_is_told(
     demo.window.come_forward("demo")
     until(lambda: demo.window.chat.header.mode.text() == "MTP · 3 tokens")
     assert not notice(demo)
+
+
+def test_a_model_that_is_too_large_offers_its_smaller_quantization(
+    demo: Running, until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = paths.resources() / "demo" / DEEP_DEMO
+    large = Path(shutil.copy(deep, own_model.with_name("My-Own-3M-F16.gguf")))
+    monkeypatch.setattr(launch, "read_memory", lambda: Memory(12 << 20, 8 << 20))
+    demo.window.come_forward(str(large))
+    until(lambda: bool(notice(demo)))
+    assert notice(demo).startswith("My-Own-3M-F16.gguf needs 18 MB of memory")
+    shown = demo.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Load Q8_0 instead"
+    assert demo.control.holds()["CPU"] > 1 << 20
+    assert DEEP_DEMO in (demo.control.command() or "")
+    assert ready(demo), "what ran before still runs"
+    monkeypatch.undo()
+    demo.window.notices.act()
+    until(lambda: running_model(demo) == own_model)
+    assert not notice(demo)
+
+
+def test_a_model_that_seems_too_large_can_be_loaded_anyway(
+    demo: Running, until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "read_memory", lambda: Memory(2 << 20, 1 << 20))
+    demo.window.come_forward(str(own_model))
+    until(lambda: bool(notice(demo)))
+    shown = demo.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Load anyway"
+    demo.window.notices.act()
+    until(lambda: running_model(demo) == own_model)
+    say(demo, until, "Hello")
+    assert "tok/s" in page_text(demo)
+
+
+def test_settings_of_a_model_that_break_it_can_be_left_aside(
+    demo_alone: Running, until: Until, own_model: Path
+) -> None:
+    save_settings(own_model, ModelSettings(chat_template="{{ nonsense"))
+    demo_alone.window.come_forward(str(own_model))
+    until(lambda: bool(notice(demo_alone)))
+    assert "chat template" in notice(demo_alone)
+    assert notice(demo_alone).endswith("Going back to Demo.")
+    shown = demo_alone.window.notices.notice
+    assert shown is not None
+    assert shown.button == "Load with default settings"
+    until(lambda: ready(demo_alone))
+    demo_alone.window.notices.act()
+    until(lambda: running_model(demo_alone) == own_model)
+
+
+def test_help_for_a_load_is_not_offered_when_another_one_began(
+    demo: Running, until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    demo.window.news.noticed.connect(lambda each: told.append(each.text))
+    demo.control.load_failed.connect(lambda *_: demo.window.come_forward(str(own_model)))
+    demo.window.come_forward(str(own_model.with_name("gone.gguf")))
+    until(lambda: running_model(demo) == own_model)
+    until(lambda: demo.work.idle)
+    assert not told
+
+
+def test_images_that_cannot_be_had_are_told(demo: Running, until: Until, own_model: Path) -> None:
+    write_projector(own_model.with_name("mmproj-My-Own-3M.gguf"))
+    demo.window.come_forward(str(own_model))
+    until(lambda: running_model(demo) == own_model)
+    assert notice(demo).startswith("Running without images: The projector mmproj-My-Own-3M.gguf")

@@ -15,13 +15,13 @@ Start = Callable[[], Running]
 
 
 def test_every_declared_setting_has_an_editor(start: Start) -> None:
-    page = start().window.settings
+    page = start().window.pages.settings
     assert list(page.editors) == [setting.key for setting in declared()]
 
 
 def test_the_theme_changes_at_once_and_is_kept(start: Start, qapp: QApplication) -> None:
     running = start()
-    editor = running.window.settings.editors["theme"].widget
+    editor = running.window.pages.settings.editors["theme"].widget
     assert isinstance(editor, ChoiceButton)
     choose(editor, "Dark")
     assert qapp.palette().window().color().name() == DARK.page
@@ -30,7 +30,7 @@ def test_the_theme_changes_at_once_and_is_kept(start: Start, qapp: QApplication)
 
 def test_the_text_grows_at_once(start: Start, qapp: QApplication) -> None:
     running = start()
-    box = running.window.settings.editors["text_size"].widget
+    box = running.window.pages.settings.editors["text_size"].widget
     assert isinstance(box, QSpinBox)
     box.setValue(150)
     assert qapp.font().pixelSize() == 21
@@ -39,7 +39,7 @@ def test_the_text_grows_at_once(start: Start, qapp: QApplication) -> None:
 
 
 def test_numbers_are_written_as_everywhere(start: Start) -> None:
-    box = start().window.settings.editors["default_context"].widget
+    box = start().window.pages.settings.editors["default_context"].widget
     assert isinstance(box, QSpinBox)
     assert box.text() == "16,384 tokens"
 
@@ -48,7 +48,7 @@ def test_a_switch_is_kept(start: Start) -> None:
     running = start()
     for setting in declared():
         if setting.kind is Kind.SWITCH:
-            editor = running.window.settings.editors[setting.key].widget
+            editor = running.window.pages.settings.editors[setting.key].widget
             assert isinstance(editor, QPushButton)
             editor.click()
             assert settings.load().settings != settings.Settings()
@@ -57,7 +57,7 @@ def test_a_switch_is_kept(start: Start) -> None:
 
 def test_a_setting_that_needs_a_restart_offers_one(start: Start) -> None:
     running = start()
-    box = running.window.settings.editors["threads"].widget
+    box = running.window.pages.settings.editors["threads"].widget
     assert isinstance(box, QSpinBox)
     box.setValue(2)
     notice = running.window.notices.notice
@@ -68,7 +68,7 @@ def test_a_setting_that_needs_a_restart_offers_one(start: Start) -> None:
 def test_tint_in_the_chat_and_on_the_page_are_one_setting(start: Start) -> None:
     running = start()
     running.window.chat.composer.tint.click()
-    editor = running.window.settings.editors["show_drafted_tokens"].widget
+    editor = running.window.pages.settings.editors["show_drafted_tokens"].widget
     assert isinstance(editor, QPushButton)
     assert editor.isChecked()
     assert settings.load().settings.show_drafted_tokens

@@ -28,7 +28,7 @@ def press(window: QWidget, keys: str) -> None:
 def test_pages_by_key(start: Start) -> None:
     window = start().window
     press(window, "Ctrl+,")
-    assert window.settings.isVisible()
+    assert window.pages.settings.isVisible()
     assert not window.sidebar.isVisible()
     press(window, "Ctrl+1")
     assert window.chat.isVisible()

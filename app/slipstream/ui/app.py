@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from PySide6.QtGui import QClipboard
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from slipstream import paths
+from slipstream.cancel import CancelToken
 from slipstream.chats.store import ChatStore, Opened, open_chats
 from slipstream.errors import SlipstreamError
 from slipstream.ui import collector, icons, look, window_state
@@ -24,6 +25,7 @@ from slipstream.ui.mishaps import catch_exceptions, end_on_signals, log_to_file
 from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.single_instance import SingleInstance
+from slipstream.ui.stock import Stock
 from slipstream.ui.transcript import warm_up
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
 from slipstream.ui.work import Work
@@ -94,6 +96,7 @@ class Running:
     work: Work
     control: EngineControl
     archive: Archive
+    stock: Stock
 
     @property
     def store(self) -> ChatStore:
@@ -119,6 +122,7 @@ class Running:
 
     def _warm_up(self) -> None:
         self.work.start(lambda _: warm_up())
+        self.work.start(_import_models_page, on_done=self.stock.start)
         self.archive.run(
             lambda store: store.purge_deleted(),
             on_error=lambda error: _log.warning("not purged: %s", error),
@@ -127,8 +131,10 @@ class Running:
     def end(self) -> None:
         """Stop the work, then the engine, then close the files; each even if another fails."""
         last = (
+            self.stock.stop_downloads,
             partial(self.work.stop, _END_PATIENCE),
             self.control.shut_down,
+            self.stock.finish_removals,
             self.archive.finish,
             self._save_state,
             self.store.close,
@@ -154,6 +160,13 @@ def leave_clipboard() -> None:
             clipboard.setText(clipboard.text(mode), mode)
 
 
+def _import_models_page(_cancel: CancelToken) -> Iterator[None]:
+    """In a worker: it takes as long as all of the window."""
+    import slipstream.ui.picker.page  # noqa: F401 - it is there when the page is opened
+
+    yield
+
+
 def _make_session() -> "Session":
     """Called in the worker thread: the engine's modules take longer to import than the window."""
     from slipstream.engine.session import Session
@@ -170,16 +183,17 @@ def compose(
     appearance.choose(chosen.theme, chosen.text_size)
     work = Work(preferences)
     control = EngineControl(work, make_session, preferences)
-    desk = ModelDesk(work, control, lambda: preferences.values, preferences)
+    desk = ModelDesk(work, control, preferences)
     archive = Archive(chats.store, work, preferences)
+    stock = Stock(work, control, preferences, preferences)
     state = window_state.load(paths.window_file())
-    window = MainWindow(appearance, preferences, archive, desk, state)
+    window = MainWindow(appearance, preferences, archive, desk, stock, state)
     # Last, because Qt styles every widget anew whenever it moves below a styled parent.
     appearance.apply(chosen.theme, chosen.text_size)
     reset = [*preferences.notices, *chats.notices]
     if reset:
         window.show_notice(Notice(" ".join(reset), Level.WARNING))
-    return Running(window, preferences, work, control, archive)
+    return Running(window, preferences, work, control, archive, stock)
 
 
 def _no_answer() -> int:

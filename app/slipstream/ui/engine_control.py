@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -138,6 +139,17 @@ class EngineControl(QObject):
         elif self._job is not None:
             self._job.cancel()
 
+    def unload(self) -> None:
+        """End the engine; what is loaded or waits is given up."""
+        self.last_loaded = Selection()
+        self._load_now(Selection())
+
+    @property
+    def model_in_use(self) -> Path | None:
+        """The file of the model that runs; may be asked in any thread."""
+        loaded = self.loaded
+        return loaded.request.model if loaded is not None else None
+
     def reply(self, turn: Turn) -> None:
         """Run a reply, as soon as the model is loaded and the replies before it have ended."""
         self._waiting.append(turn)
@@ -156,6 +168,14 @@ class EngineControl(QObject):
         self._watch.stop()
         if self._session is not None:
             self._session.stop()
+
+    def holds(self) -> dict[str, int]:
+        """Bytes that unloading would give back, by device id (``Session.holds``)."""
+        return self._session.holds() if self._session is not None else {}
+
+    def command(self) -> str | None:
+        """The command line of what runs, for a shell; None while nothing does."""
+        return self._session.command() if self._session is not None else None
 
     @property
     def changing(self) -> bool:
@@ -215,6 +235,10 @@ class EngineControl(QObject):
         )
 
     def _load_steps(self, selection: Selection, cancel: CancelToken) -> Iterator[LoadEvent | None]:
+        if not selection.ref:
+            if self._session is not None:
+                self._session.stop()
+            return
         request = selection.request()
         if self._session is None:
             self._session = self._make_session()

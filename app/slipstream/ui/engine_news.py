@@ -1,5 +1,6 @@
 """What the engine reports, told to the user: what did not work, why, and the button that helps."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -8,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from slipstream.drafters.kinds import Unfit
 from slipstream.engine.events import FellBack
 from slipstream.engine.failures import ENGINE_PROBLEMS
+from slipstream.engine.remedies import Remedy, RemedyKind, remedy_for
 from slipstream.errors import SlipstreamError
 from slipstream.settings import EMBEDDED
 from slipstream.ui import models
@@ -39,6 +41,7 @@ class EngineNews(QObject):
         self._desk = desk
         self._control = desk.control
         self._trouble: Notice | None = None  # ends with the next load
+        self._looked_for: object = None  # what helps against the last failure; ends likewise
         self._fall: FellBack | None = None  # the last one of the load that runs
         self._left_out: list[Unfit] = []  # by the load that runs
         self._control.load_began.connect(self._on_load_began)
@@ -58,7 +61,7 @@ class EngineNews(QObject):
 
     def _on_load_began(self) -> None:
         self._withdraw()
-        self._fall, self._left_out = None, []
+        self._fall, self._left_out, self._looked_for = None, [], None
 
     def _withdraw(self) -> None:
         if self._trouble is not None:
@@ -80,11 +83,17 @@ class EngineNews(QObject):
         self._left_out.append(unfit)
 
     def _on_load_failed(self, failed: Selection, error: BaseException) -> None:
-        if isinstance(error, SlipstreamError) and error.code == "no_drafter":
-            self._tell_trouble(error, tr("Choose automatically"), Selection(failed.ref))
-        elif self._is_of_chosen_engine(error):
+        if self._is_of_chosen_engine(error):
             button = tr("Use the built-in engine")
             self._tell(notice_of(error, button=button, act=partial(self._build_in, failed)))
+        else:
+            self._look_for_help(failed, error, partial(self._tell_failed_load, failed, error))
+
+    def _tell_failed_load(
+        self, failed: Selection, error: BaseException, remedy: Remedy | None
+    ) -> None:
+        if remedy is not None:
+            self._tell_trouble(error, tr(remedy.label), _selection(remedy, failed))
         elif self._control.phase is Phase.READY:
             self._tell(notice_of(error))
         else:
@@ -93,11 +102,37 @@ class EngineNews(QObject):
             title = self._desk.title_of(back.ref)
             self._tell_trouble(error, tr("Back to {model}").format(model=title), back)
 
-    def _on_went_back(self, _failed: Selection, error: BaseException) -> None:
+    def _on_went_back(self, failed: Selection, error: BaseException) -> None:
+        self._look_for_help(failed, error, partial(self._tell_going_back, failed, error))
+
+    def _tell_going_back(
+        self, failed: Selection, error: BaseException, remedy: Remedy | None
+    ) -> None:
         """The reason stays when the other model is loaded: it is why that one runs."""
         reason = notice_of(error)
+        if remedy is not None:
+            act = partial(self._control.load, _selection(remedy, failed))
+            reason = replace(reason, button=tr(remedy.label), act=act)
         going = tr("Going back to {model}.").format(model=self._desk.title)
         self.noticed.emit(replace(reason, text=f"{reason.text} {going}"))
+
+    def _look_for_help(
+        self, failed: Selection, error: BaseException, tell: Callable[[Remedy | None], None]
+    ) -> None:
+        """Find what helps, which may read the disk, and tell then, unless another load began."""
+        looked_for = self._looked_for = object()
+        found: list[Remedy] = []
+
+        def tell_now(_error: BaseException | None = None) -> None:
+            if self._looked_for is looked_for:
+                tell(found[0] if found else None)
+
+        self._desk.work.start(
+            lambda _cancel: _remedies(failed, error),
+            on_values=found.extend,
+            on_done=tell_now,
+            on_error=tell_now,
+        )
 
     def _is_of_chosen_engine(self, error: BaseException) -> bool:
         """Whether the engine that the user chose is at fault, whatever it is to run."""
@@ -125,3 +160,25 @@ class EngineNews(QObject):
     def _tell(self, notice: Notice) -> None:
         self._trouble = notice
         self.noticed.emit(notice)
+
+
+def _remedies(failed: Selection, error: BaseException) -> Iterator[Remedy]:
+    """The one thing that helps, if there is one. Raises: SlipstreamError, if the file is gone."""
+    if isinstance(error, SlipstreamError):
+        remedy = remedy_for(error, failed.request())
+        if remedy is not None:
+            yield remedy
+
+
+def _selection(remedy: Remedy, failed: Selection) -> Selection:
+    """What to load, as the window asks for it."""
+    request = remedy.request
+    other_file = remedy.kind is RemedyKind.OTHER_QUANTIZATION
+    return Selection(
+        ref=str(request.model) if other_file else failed.ref,
+        spec=request.spec,
+        draft_tokens=request.draft_tokens or 0,
+        context=request.context,
+        anyway=request.anyway,
+        own_settings=request.own_settings,
+    )

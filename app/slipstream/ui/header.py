@@ -102,9 +102,9 @@ class Header(QWidget):
             self._menu.addSeparator()
             self._menu.addAction(tr("Opened before")).setEnabled(False)
             self._add(self._menu, offer.recent)
-        if offer.folders:
+        if offer.here:
             self._menu.addSeparator()
-            self._add(self._menu.addMenu(tr("In your folders")), offer.folders)
+            self._add(self._menu.addMenu(tr("On this computer")), offer.here)
         self._menu.addSeparator()
         opener = self._menu.addAction(tr("Open a GGUF file…"))
         opener.setShortcut("Ctrl+O")

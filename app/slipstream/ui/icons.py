@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+import shiboken6
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
@@ -89,4 +90,10 @@ def wear(
         button.setIconSize(QSize(pixels, pixels))
 
     tint()
-    look.changed.connect(tint)
+    following = look.changed.connect(tint)
+
+    def leave() -> None:
+        if shiboken6.isValid(look):
+            QObject.disconnect(following)
+
+    button.destroyed.connect(leave)

@@ -72,6 +72,12 @@ class Look(QObject):
         font.setWeight(weight)
         return font
 
+    def mono(self, pixels: float) -> QFont:
+        """The font for code; ``pixels`` at 100 % text size."""
+        font = QFont(MONO)
+        font.setPixelSize(self.px(pixels))
+        return font
+
     def _on_system_changed(self) -> None:
         if self._choice == "system":
             self.apply(self._choice, self.percent)

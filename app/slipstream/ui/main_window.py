@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QVBoxLayout,
+    QWidget,
+)
 
 from slipstream.chats.records import Chat
 from slipstream.errors import SlipstreamError
@@ -17,15 +21,17 @@ from slipstream.ui.archive import Archive
 from slipstream.ui.chat_list import ChatList
 from slipstream.ui.chat_page import ChatPage
 from slipstream.ui.conversation import Conversation
+from slipstream.ui.downloads.tray import DownloadBadge
 from slipstream.ui.engine_news import EngineNews
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.model_desk import ModelDesk
+from slipstream.ui.pages import Pages
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.rail import Rail
-from slipstream.ui.settings_page import SettingsPage
 from slipstream.ui.shortcuts import Shortcut
 from slipstream.ui.sidebar import Sidebar
+from slipstream.ui.stock import Stock
 from slipstream.ui.widgets.notice_bar import Notice, NoticeBar, notice_of
 from slipstream.ui.window_state import WindowState
 
@@ -39,6 +45,7 @@ class MainWindow(QMainWindow):
     Attributes:
         shown: it was painted for the first time.
         state: what it remembers between starts.
+        pages: what is shown beside the rail.
     """
 
     shown = Signal()
@@ -49,6 +56,7 @@ class MainWindow(QMainWindow):
         preferences: Preferences,
         archive: Archive,
         desk: ModelDesk,
+        stock: Stock,
         state: WindowState,
     ) -> None:
         super().__init__()
@@ -60,6 +68,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._archive = archive
         self._desk = desk
+        self._stock = stock
         self._painted = False
         self._speed_first = False  # where there is no room for both side panels
         self.conversation = Conversation(archive, desk.control, self)
@@ -68,38 +77,38 @@ class MainWindow(QMainWindow):
         self.notices = NoticeBar(look)
         self.chat = ChatPage(look, desk, self.conversation)
         self.news = EngineNews(desk, preferences, self)
+        self.pages = Pages(look, preferences, desk, stock, self.chat, lambda: self.state.looked_at)
+        self._badge = DownloadBadge(look, stock.board)
+        self.rail.add(self._badge)
         self._chats = ChatList(archive, self.conversation, self.sidebar, self)
-        self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._shortcuts = self._declare_shortcuts()
         shortcuts.install(self, self._shortcuts)
         self._restore()
 
-    @cached_property
-    def settings(self) -> SettingsPage:
-        """The settings page, built when it is first needed."""
-        page = SettingsPage(self._look, self._preferences)
-        page.noticed.connect(self.show_notice)
-        self._pages.addWidget(page)
-        return page
-
     def show_notice(self, notice: Notice) -> None:
         """Tell the user something."""
         self.notices.show_notice(notice)
 
     def show_page(self, name: str) -> None:
-        """Show a page: "chat" or "settings"."""
-        self._pages.setCurrentWidget(self.settings if name == "settings" else self.chat)
+        """Show a page: "chat", "models" or "settings"."""
+        self.pages.show_page(name)
         self.rail.show_page(name)
         self._fit()
         if name == "chat":
             self.chat.focus_message()
 
+    def _on_welcomed(self) -> None:
+        self.state = replace(self.state, welcomed=True)
+
     def begin(self, path: str) -> None:
         """Open the last chat and its model, or the file the app was started with."""
         self._desk.find(self.state.recent)
         chat = self._open_last_chat()
+        if not (path or chat or self.state.welcomed):
+            self.pages.welcome()
+            self._fit()
         if path:
             self._desk.open(path)
         elif chat is not None and chat.model:
@@ -123,10 +132,13 @@ class MainWindow(QMainWindow):
         self.raise_()
         self.activateWindow()
         if path:
-            self.show_page("chat")
-            self._desk.open(path)
+            self._open_model(path)
 
     # What the user does
+
+    def _open_model(self, path: str, anyway: bool = False) -> None:
+        self.show_page("chat")
+        self._desk.open(path, anyway=anyway)
 
     def new_chat(self) -> None:
         """Start a chat."""
@@ -135,7 +147,7 @@ class MainWindow(QMainWindow):
 
     def _on_page_chosen(self, name: str) -> None:
         """Choosing the chat while it is shown brings its list back."""
-        if name == "chat" and self._pages.currentWidget() is self.chat:
+        if name == "chat" and self.pages.currentWidget() is self.chat:
             self._speed_first = False
             self.state = replace(self.state, sidebar=True)
         self.show_page(name)
@@ -156,6 +168,13 @@ class MainWindow(QMainWindow):
 
     # What is reported
 
+    def _on_looked_at(self, repo: str) -> None:
+        self.state = self.state.with_looked_at(repo)
+        self.pages.models.finder.show_recent(self.state.looked_at)
+
+    def _on_shelf_changed(self) -> None:
+        self._desk.show_here(models.choices_of(self._stock.shelf.library))
+
     def _on_model_loaded(self) -> None:
         ref = self._desk.selection.ref
         if not models.is_demo(ref):
@@ -173,11 +192,16 @@ class MainWindow(QMainWindow):
             self.chat.show_tint(values.show_drafted_tokens)
         elif key == "send_with_enter":
             self.chat.composer.field.send_with_enter = values.send_with_enter
-        elif key == "model_folders":
-            self._desk.find(self.state.recent)
         elif key in {each.key for each in declared() if each.restarts_engine}:
-            text = tr("This takes effect when the model is loaded again.")
-            self.show_notice(Notice(text, button=tr("Reload now"), act=self._desk.reload))
+            self._offer_reload()
+
+    def _on_model_setting_changed(self, path: Path) -> None:
+        if path == self._desk.control.model_in_use:
+            self._offer_reload()
+
+    def _offer_reload(self) -> None:
+        text = tr("This takes effect when the model is loaded again.")
+        self.show_notice(Notice(text, button=tr("Reload now"), act=self._desk.reload))
 
     def _on_tint_toggled(self, tint: bool) -> None:
         try:
@@ -197,7 +221,7 @@ class MainWindow(QMainWindow):
 
         The speed panel yields first, unless the user just asked for it.
         """
-        on_chat = self._pages.currentWidget() is self.chat
+        on_chat = self.pages.currentWidget() is self.chat
         sidebar = self.state.sidebar and self._room_beside(self.sidebar)
         panel = self.state.speed_panel and self._room_beside(self.chat.speed)
         if self._room_beside(self.sidebar, self.chat.speed):
@@ -223,6 +247,17 @@ class MainWindow(QMainWindow):
         self._preferences.changed.connect(self._on_setting_changed)
         self._desk.control.loaded_model.connect(self._on_model_loaded)
         self._look.changed.connect(self._fit)
+        self._badge.opened.connect(self.pages.show_downloads)
+        self._stock.shelf.changed.connect(self._on_shelf_changed)
+        self._stock.noticed.connect(self.show_notice)
+        self._stock.withdrawn.connect(self.notices.withdraw)
+        self.pages.noticed.connect(self.show_notice)
+        self.pages.page_wanted.connect(self.show_page)
+        self.pages.open_wanted.connect(self._open_model)
+        self.pages.file_wanted.connect(self._open_file)
+        self.pages.restart_wanted.connect(self._on_model_setting_changed)
+        self.pages.looked_at.connect(self._on_looked_at)
+        self.pages.welcomed.connect(self._on_welcomed)
 
     def _declare_shortcuts(self) -> list[Shortcut]:
         def on(page: str) -> Callable[[], None]:
@@ -230,7 +265,9 @@ class MainWindow(QMainWindow):
 
         return [
             Shortcut("Ctrl+1", tr("Chat"), on("chat")),
+            Shortcut("Ctrl+2", tr("Models"), on("models")),
             Shortcut("Ctrl+,", tr("Settings"), on("settings")),
+            Shortcut("Ctrl+F", tr("Search for models"), self.pages.search),
             Shortcut("Ctrl+N", tr("New chat"), self.new_chat),
             Shortcut("Ctrl+O", tr("Open a GGUF file"), self._open_file),
             Shortcut("Ctrl+B", tr("Show or hide the list of chats"), self._toggle_sidebar),
@@ -252,12 +289,11 @@ class MainWindow(QMainWindow):
         self.show_page("chat")
 
     def _lay_out(self) -> None:
-        self._pages.addWidget(self.chat)
         column = QVBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notices)
-        column.addWidget(self._pages, 1)
+        column.addWidget(self.pages, 1)
         page = QWidget()
         page.setObjectName("page")
         row = QHBoxLayout(page)
@@ -286,18 +322,17 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: D102, N802
-        if _dropped_model(event):
+        if _files(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: D102, N802
-        path = _dropped_model(event)
-        if path:
+        files = _files(event)
+        if files:
             event.acceptProposedAction()
-            self.show_page("chat")
-            self._desk.open(path)
+            self.pages.drops.take(files)
 
 
-def _dropped_model(event: QDropEvent) -> str:
-    """The first GGUF file that is dragged; empty if there is none."""
-    files = [url.toLocalFile() for url in event.mimeData().urls()]
-    return next((each for each in files if each.lower().endswith(".gguf")), "")
+def _files(event: QDropEvent) -> list[Path]:
+    """The files and folders of this computer that are dragged."""
+    urls = event.mimeData().urls()
+    return [Path(url.toLocalFile()) for url in urls if url.toLocalFile()]

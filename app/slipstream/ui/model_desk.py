@@ -1,14 +1,14 @@
 """Which models there are, which one is wanted, and how it is to speculate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from slipstream.settings import Settings
+from slipstream.drafters.kinds import spec_choice
 from slipstream.ui import models
 from slipstream.ui.engine_control import EngineControl
-from slipstream.ui.models import Choice, Offer, Selection, spec_choice
+from slipstream.ui.models import Choice, Offer, Selection
 from slipstream.ui.work import Job, Work
 
 
@@ -28,12 +28,10 @@ class ModelDesk(QObject):
         self,
         work: Work,
         control: EngineControl,
-        settings: Callable[[], Settings],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.work = work
-        self._settings = settings
         self._search: Job | None = None
         self._titles: dict[str, str] = {}
         self.control = control
@@ -54,30 +52,32 @@ class ModelDesk(QObject):
         """The name of a model for people; empty for no model."""
         return self._titles.get(ref) or (models.title(ref) if ref else "")
 
-    def open(self, ref: str, spec: str = "", draft_tokens: int | None = None) -> None:
+    def open(
+        self, ref: str, spec: str = "auto", draft_tokens: int = 0, *, anyway: bool = False
+    ) -> None:
         """Load another model.
 
         Args:
             ref: "demo", "demo-small" or a path.
-            spec: "auto", "off" or a kind of drafter; empty takes the setting.
-            draft_tokens: 0 for the kind's own number; None takes the setting.
+            spec: "off" or a kind of drafter; "auto" is as the settings say.
+            draft_tokens: 0 for as many as the settings or the kind say.
+            anyway: load it also where memory seems too small.
         """
-        chosen = self._settings()
-        number = chosen.draft_tokens if draft_tokens is None else draft_tokens
-        self.control.load(Selection(ref, spec_choice(spec or chosen.speculation), number))
+        self.control.load(Selection(ref, spec_choice(spec), draft_tokens, anyway=anyway))
 
     def speculate(self, spec: str, draft_tokens: int) -> None:
         """Load the same model again, speculating in another way."""
         if self.selection.ref:
-            self.open(self.selection.ref, spec, draft_tokens)
+            wanted = replace(self.selection, spec=spec_choice(spec), draft_tokens=draft_tokens)
+            self.control.load(wanted)
 
     def reload(self) -> None:
         """Load the same model again as the settings say now."""
         if self.selection.ref:
-            self.open(self.selection.ref)
+            self.open(self.selection.ref, anyway=self.selection.anyway)
 
     def find(self, recent: Sequence[str]) -> None:
-        """Look for the user's models in the background.
+        """Look in the background which files are still there.
 
         Args:
             recent: files opened before, newest first; offered unseen until they were looked for.
@@ -85,16 +85,16 @@ class ModelDesk(QObject):
         if self._search is not None:
             self._search.cancel()
         unseen = tuple(Choice(each, self.title_of(each), each) for each in recent)
-        self._offer(Offer(unseen, self.offer.folders))
-        folders = self._settings().model_folders
+        self._offer(replace(self.offer, recent=unseen))
         self._search = self.work.start(
-            lambda cancel: models.find(recent, folders, cancel), on_values=self._on_found
+            lambda cancel: models.still_there(recent, cancel),
+            on_values=lambda values: self._offer(replace(self.offer, recent=values[-1])),
         )
 
-    def _on_found(self, offers: list[Offer]) -> None:
-        newest = offers[-1]
-        self._titles |= {each.ref: each.title for each in (*newest.recent, *newest.folders)}
-        self._offer(newest)
+    def show_here(self, here: tuple[Choice, ...]) -> None:
+        """Offer the models that are on this computer."""
+        if here != self.offer.here:
+            self._offer(replace(self.offer, here=here))
 
     def _on_loaded(self) -> None:
         ref, loaded = self.selection.ref, self.control.loaded
@@ -106,4 +106,5 @@ class ModelDesk(QObject):
 
     def _offer(self, offer: Offer) -> None:
         self.offer = offer
+        self._titles |= {each.ref: each.title for each in (*offer.here, *offer.recent)}
         self.offered.emit()

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from slipstream.cancel import CancelToken
-from slipstream.drafters.kinds import DrafterKind, SpecChoice
+from slipstream.drafters.kinds import SpecChoice
 from slipstream.engine.requests import LoadRequest
 from slipstream.errors import SlipstreamError
-from slipstream.hub.folders import models_in
+from slipstream.hub.library.models import Library, LocalModel
 from slipstream.hub.reference import DEMOS, resolve
+from slipstream.paths import printable
 from slipstream.ui.i18n import tr
 from slipstream.weights.names import display_name, model_stem, quantization_at
 from slipstream.weights.shards import read_model
@@ -27,15 +28,28 @@ class Selection:
         ref: "demo", "demo-small" or a path; empty for no model.
         spec: how it is to speculate.
         draft_tokens: most draft tokens per step; 0 is the kind's own number.
+        context: tokens; None is as the settings say.
+        anyway: it is loaded also where memory seems too small.
+        own_settings: the model's own settings count.
     """
 
     ref: str = ""
     spec: SpecChoice = "auto"
     draft_tokens: int = 0
+    context: int | None = None
+    anyway: bool = False
+    own_settings: bool = True
 
     def request(self) -> LoadRequest:
         """What to load; looks at the disk. Raises: SlipstreamError, if there is no such file."""
-        return LoadRequest(resolve(self.ref), self.spec, self.draft_tokens or None)
+        return LoadRequest(
+            resolve(self.ref),
+            self.spec,
+            self.draft_tokens or None,
+            self.context,
+            anyway=self.anyway,
+            own_settings=self.own_settings,
+        )
 
     def values(self) -> dict[str, Any]:
         """The same as a chat keeps it."""
@@ -63,10 +77,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Offer:
-    """The user's own models: the files opened before, and what lies in the user's folders."""
+    """The user's own models: the files opened before, and all that are on this computer."""
 
     recent: tuple[Choice, ...] = ()
-    folders: tuple[Choice, ...] = ()
+    here: tuple[Choice, ...] = ()
 
 
 def demos() -> tuple[Choice, ...]:
@@ -77,20 +91,28 @@ def demos() -> tuple[Choice, ...]:
     )
 
 
-def find(recent: Sequence[str], folders: Sequence[str], cancel: CancelToken) -> Iterator[Offer]:
-    """Look at the disk: first which of the files opened before are there, then into the folders.
+def still_there(recent: Sequence[str], cancel: CancelToken) -> Iterator[tuple[Choice, ...]]:
+    """Look at the disk: which of the files opened before are there. Raises: Cancelled."""
+    there = []
+    for each in recent:
+        cancel.raise_if_cancelled()
+        if Path(each).is_file():
+            there.append(_choice(Path(each)))
+    yield tuple(there)
 
-    Raises: Cancelled.
-    """
-    there = tuple(_choice(Path(each)) for each in recent if Path(each).is_file())
-    cancel.raise_if_cancelled()
-    yield Offer(there)
-    found: list[Choice] = []
-    for folder in folders:
-        for file in models_in(Path(folder)):
-            cancel.raise_if_cancelled()
-            found.append(_choice(file))
-        yield Offer(there, tuple(found))
+
+def choices_of(library: Library) -> tuple[Choice, ...]:
+    """The models of this computer that can be loaded."""
+    return tuple(
+        Choice(str(one.path), _with_quant(one), str(one.path))
+        for one in library.models
+        if not one.missing and not one.parts and not one.problem
+    )
+
+
+def _with_quant(one: LocalModel) -> str:
+    quant = one.quant if one.quant and one.quant not in one.name else ""
+    return f"{printable(one.name)} {quant}".strip()
 
 
 def title(ref: str) -> str:
@@ -107,16 +129,6 @@ def title(ref: str) -> str:
 def is_demo(ref: str) -> bool:
     """Whether it is one of the models that come with the app."""
     return ref in DEMOS
-
-
-def spec_choice(word: str) -> SpecChoice:
-    """The choice a word stands for; what is not known is "auto"."""
-    if word == "off":
-        return "off"
-    try:
-        return DrafterKind(word)
-    except ValueError:
-        return "auto"
 
 
 def _choice(file: Path) -> Choice:

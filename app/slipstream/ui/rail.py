@@ -26,13 +26,16 @@ class Rail(QWidget):
         self._group = QButtonGroup(self)
         self._logo = QLabel()
         self._logo.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._above_settings = QVBoxLayout()
         column = QVBoxLayout(self)
         column.setContentsMargins(5, 14, 5, 12)
         column.setSpacing(8)
         column.addWidget(self._logo)
         column.addSpacing(4)
         column.addWidget(self._button("chat", "message-square", tr("Chat"), "Ctrl+1"))
+        column.addWidget(self._button("models", "box", tr("Models"), "Ctrl+2"))
         column.addStretch()
+        column.addLayout(self._above_settings)
         column.addWidget(self._button("settings", "settings", tr("Settings"), "Ctrl+,"))
         look.changed.connect(self._fit)
         self._fit()
@@ -40,6 +43,10 @@ class Rail(QWidget):
     def show_page(self, name: str) -> None:
         """Mark the page that is shown."""
         self._buttons[name].setChecked(True)
+
+    def add(self, widget: QWidget) -> None:
+        """Put something above the settings."""
+        self._above_settings.addWidget(widget)
 
     def _button(self, name: str, icon: str, title: str, keys: str) -> QToolButton:
         button = QToolButton()

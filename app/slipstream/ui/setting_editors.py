@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
+    QDoubleSpinBox,
     QFileDialog,
     QHBoxLayout,
+    QPlainTextEdit,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -21,6 +23,11 @@ from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.labels import label
 
 Report = Callable[[Value], None]
+
+_UNSET = "\0"  # in a menu, what stands for None
+_DECIMAL_STEP = 0.05
+_TEXT_HEIGHT = 76
+_SETTLE_MS = 600
 
 
 @dataclass(frozen=True)
@@ -39,43 +46,101 @@ def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
         Kind.SWITCH: _switch,
         Kind.FILE: _file,
         Kind.FOLDERS: _folders,
+        Kind.DECIMAL: _decimal,
+        Kind.TEXT: _text,
     }
     return makers[setting.kind](setting, report, look)
 
 
 def _choice(setting: Setting, report: Report, look: Look) -> Editor:
-    """A menu of the choices."""
+    """A menu of the choices; where something else may decide, that comes first."""
     button = ChoiceButton(tr(setting.label), look)
     options = [
         Option(key, tr(title), tr(setting.meanings.get(key, "")))
         for key, title in setting.choices.items()
     ]
-    button.show_choices(options, str(setting.default))
-    button.chosen.connect(report)
-    return Editor(button, lambda value: button.show_value(str(value)))
+    if setting.default is None:
+        options.insert(0, Option(_UNSET, tr(setting.words(None))))
+
+    def show(value: Value) -> None:
+        button.show_value(_UNSET if value is None else str(value))
+
+    button.show_choices(options, "")
+    show(setting.default)
+    button.chosen.connect(lambda value: report(None if value == _UNSET else value))
+    return Editor(button, show)
 
 
 def _number(setting: Setting, report: Report, _look: Look) -> Editor:
     """A number with its unit; a special value is shown in words."""
     box = QSpinBox()
-    box.setRange(setting.minimum, setting.maximum)
-    box.setSingleStep(setting.step)
+    lowest = int(setting.minimum) - (setting.default is None)
+    box.setRange(lowest, int(setting.maximum))
+    box.setSingleStep(int(setting.step))
     box.setGroupSeparatorShown(True)
+    return _of_numbers(box, setting, report, lowest)
+
+
+def _decimal(setting: Setting, report: Report, _look: Look) -> Editor:
+    """A number with a fraction; a special value is shown in words."""
+    box = QDoubleSpinBox()
+    step = _DECIMAL_STEP
+    lowest = setting.minimum - (step if setting.default is None else 0)
+    box.setDecimals(2)
+    box.setRange(lowest, setting.maximum)
+    box.setSingleStep(step)
+    return _of_numbers(box, setting, report, lowest)
+
+
+def _of_numbers(
+    box: QSpinBox | QDoubleSpinBox, setting: Setting, report: Report, lowest: float
+) -> Editor:
+    """What both kinds of number have in common; the lowest value stands for the special one."""
+    unset = setting.default is None
     box.setKeyboardTracking(False)  # not every digit that is typed is a value
     box.setSuffix(f" {setting.unit}" if setting.unit else "")
-    if setting.special is not None and setting.special[0] == setting.minimum:
+    if setting.special is not None and (unset or setting.special[0] == setting.minimum):
         box.setSpecialValueText(tr(setting.special[1]))
     box.setAlignment(Qt.AlignmentFlag.AlignRight)
     box.setAccessibleName(tr(setting.label))
-    box.valueChanged.connect(report)
+    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show(value: Value) -> None:
-        if isinstance(value, int):
-            box.blockSignals(True)
-            box.setValue(value)
-            box.blockSignals(False)
+        box.blockSignals(True)
+        if isinstance(value, int | float):
+            box.setValue(value)  # type: ignore[arg-type]
+        elif unset:
+            box.setValue(lowest)  # type: ignore[arg-type]
+        box.blockSignals(False)
 
+    show(setting.default)
+    box.valueChanged.connect(
+        lambda value: report(None if unset and value < setting.minimum else value)
+    )
     return Editor(box, show)
+
+
+def _text(setting: Setting, report: Report, look: Look) -> Editor:
+    """Several lines of text, taken over when nothing is typed for a moment."""
+    field = QPlainTextEdit()
+    field.setObjectName("settingText")
+    field.setFont(look.mono(13))
+    field.setAccessibleName(tr(setting.label))
+    field.setTabChangesFocus(True)
+    field.setFixedHeight(look.px(_TEXT_HEIGHT))
+    settle = QTimer(field)
+    settle.setSingleShot(True)
+    settle.setInterval(_SETTLE_MS)
+    settle.timeout.connect(lambda: report(field.toPlainText()))
+
+    def show(value: Value) -> None:
+        if field.toPlainText() != value:
+            field.blockSignals(True)
+            field.setPlainText(str(value or ""))
+            field.blockSignals(False)
+
+    field.textChanged.connect(settle.start)
+    return Editor(field, show)
 
 
 def _switch(setting: Setting, report: Report, _look: Look) -> Editor:

@@ -1,17 +1,16 @@
 """The settings page, made from the declaration of the settings. A change applies at once."""
 
-from itertools import groupby
-
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
-from slipstream.settings import Setting, Value, declared
+from slipstream.settings import Value, declared
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.preferences import Preferences
-from slipstream.ui.setting_editors import Editor, editor_of
-from slipstream.ui.widgets.labels import label, line
+from slipstream.ui.setting_editors import Editor
+from slipstream.ui.settings_form import SettingsForm
+from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.notice_bar import notice_of
 
 _WIDEST = 760  # pixels at 100 % text size
@@ -22,13 +21,14 @@ class SettingsPage(QScrollArea):
 
     Attributes:
         noticed: a Notice for the user.
+        first_steps_wanted: the user wants to see the first page again.
     """
 
     noticed = Signal(object)
+    first_steps_wanted = Signal()
 
     def __init__(self, look: Look, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._look = look
         self._preferences = preferences
         self.setObjectName("settingsArea")
         self.setWidgetResizable(True)
@@ -37,16 +37,19 @@ class SettingsPage(QScrollArea):
         self._inner = QWidget()
         self._inner.setMaximumWidth(look.px(_WIDEST))
         look.changed.connect(lambda: self._inner.setMaximumWidth(look.px(_WIDEST)))
-        self.editors: dict[str, Editor] = {}
+        self._form = SettingsForm(look, declared(), self._on_edited)
+        for setting in declared():
+            self._form.show_value(setting.key, preferences.get(setting.key))
         preferences.changed.connect(self._on_changed)
         column = QVBoxLayout(self._inner)
         column.setContentsMargins(28, 24, 28, 24)
         column.setSpacing(8)
         column.addWidget(label(tr("Settings"), "title"))
-        for group, settings in groupby(declared(), key=lambda each: each.group):
-            column.addSpacing(14)
-            column.addWidget(label(tr(group), "section"))
-            column.addWidget(self._group(list(settings)))
+        column.addWidget(self._form)
+        column.addSpacing(14)
+        again = QPushButton(tr("Show the first steps again"))
+        again.clicked.connect(self.first_steps_wanted)
+        column.addWidget(again, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch()
         page = QWidget()
         page.setObjectName("page")
@@ -57,35 +60,10 @@ class SettingsPage(QScrollArea):
         row.addStretch(1)
         self.setWidget(page)
 
-    def _group(self, settings: list[Setting]) -> QFrame:
-        card = QFrame()
-        card.setProperty("kind", "card")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(16, 6, 16, 6)
-        column.setSpacing(0)
-        for i, setting in enumerate(settings):
-            if i:
-                column.addWidget(line())
-            column.addLayout(self._row(setting))
-        return card
-
-    def _row(self, setting: Setting) -> QHBoxLayout:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(label(tr(setting.label), wrap=True))
-        hint = tr(setting.help)
-        if setting.restarts_engine:
-            hint += " " + tr("Takes effect when a model is loaded.")
-        words.addWidget(label(hint, "small", wrap=True))
-        editor = editor_of(setting, lambda value: self._on_edited(setting.key, value), self._look)
-        editor.show(self._preferences.get(setting.key))
-        self.editors[setting.key] = editor
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 10, 0, 10)
-        row.setSpacing(20)
-        row.addLayout(words, 3)
-        row.addWidget(editor.widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        return row
+    @property
+    def editors(self) -> dict[str, Editor]:
+        """The editors by the keys of their settings."""
+        return self._form.editors
 
     def _on_edited(self, key: str, value: Value) -> None:
         try:
@@ -94,4 +72,4 @@ class SettingsPage(QScrollArea):
             self.noticed.emit(notice_of(error))
 
     def _on_changed(self, key: str) -> None:
-        self.editors[key].show(self._preferences.get(key))
+        self._form.show_value(key, self._preferences.get(key))

@@ -28,6 +28,10 @@ class Theme:
     warning_soft: str
     danger: str
     danger_soft: str
+    weights: str
+    context: str
+    compute: str
+    projector: str
 
 
 LIGHT = Theme(
@@ -52,6 +56,10 @@ LIGHT = Theme(
     warning_soft="#fff3d6",
     danger="#b42318",
     danger_soft="#fde8e6",
+    weights="#4f7fe6",
+    context="#9666d6",
+    compute="#d99a17",
+    projector="#cf5c93",
 )
 
 DARK = Theme(
@@ -76,4 +84,8 @@ DARK = Theme(
     warning_soft="#3a2d10",
     danger="#f97066",
     danger_soft="#3b1d1b",
+    weights="#6c9cf8",
+    context="#b58ae8",
+    compute="#e6b450",
+    projector="#e58ab5",
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _MOST_RECENT = 8
+_MOST_LOOKED_AT = 30
 
 
 @dataclass(frozen=True)
@@ -17,17 +18,28 @@ class WindowState:
         geometry: Qt's saved geometry, base64; empty at first.
         sidebar, speed_panel: whether the user wants them shown.
         recent: files opened, newest first.
+        looked_at: repositories looked at on the Models page, newest first.
+        welcomed: the first run is over.
     """
 
     geometry: str = ""
     sidebar: bool = True
     speed_panel: bool = True
     recent: tuple[str, ...] = ()
+    looked_at: tuple[str, ...] = ()
+    welcomed: bool = False
 
     def with_opened(self, path: Path) -> "WindowState":
         """The state after a file was opened."""
-        others = [each for each in self.recent if each != str(path)]
-        return replace(self, recent=(str(path), *others)[:_MOST_RECENT])
+        return replace(self, recent=_first(str(path), self.recent, _MOST_RECENT))
+
+    def with_looked_at(self, repo: str) -> "WindowState":
+        """The state after a repository was looked at."""
+        return replace(self, looked_at=_first(repo, self.looked_at, _MOST_LOOKED_AT))
+
+
+def _first(one: str, others: tuple[str, ...], most: int) -> tuple[str, ...]:
+    return (one, *(each for each in others if each != one))[:most]
 
 
 def load(file: Path) -> WindowState:

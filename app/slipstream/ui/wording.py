@@ -70,7 +70,9 @@ def speculation(loaded: Loaded) -> str:
 def next_attempt(fall: FellBack) -> str:
     """What did not work, and what is tried next."""
     wanted, now = fall.wanted, fall.now
-    if wanted.kind is None:
+    if fall.without_images:
+        failed, tried = tr("with images"), tr("without images")
+    elif wanted.kind is None:
         failed, tried = tr("with this much context"), _context(fall.context)
     elif now.kind is not None and now.draft_tokens == wanted.draft_tokens:
         failed, tried = tr("with n-grams"), tr("without n-grams")
@@ -83,7 +85,9 @@ def next_attempt(fall: FellBack) -> str:
 def attempt_that_works(fall: FellBack) -> str:
     """What runs after the last attempt that did not work, and why."""
     ways = [_drafting(fall.now)]
-    if fall.wanted.kind is None:
+    if fall.without_images:
+        ways = [tr("without images")]
+    elif fall.wanted.kind is None:
         ways.append(_context(fall.context))
     elif fall.now.draft_tokens == fall.wanted.draft_tokens:
         ways = [tr("without n-grams")]

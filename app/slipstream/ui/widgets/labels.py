@@ -14,7 +14,8 @@ def label(text: str, kind: str = "", *, wrap: bool = False) -> QLabel:
         made.setProperty("kind", kind)
     if wrap:
         made.setWordWrap(True)
-        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        made.setMinimumHeight(1)  # else layouts reserve what it would need at its narrowest
     return made
 
 

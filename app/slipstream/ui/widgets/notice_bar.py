@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui import icons
@@ -15,6 +16,8 @@ from slipstream.ui.widgets.labels import label
 from slipstream.words import facts_lines
 
 _LOG_LINES = 8
+_LINE = 44
+"""Characters that a line of the text is to have room for."""
 
 
 class Level(StrEnum):
@@ -92,11 +95,19 @@ class NoticeBar(QFrame):
         close.setAccessibleName(tr("Dismiss"))
         icons.wear(close, "x", look, role="text_muted", size=14)
         close.clicked.connect(self.clear)
+        self._actions = QHBoxLayout()
+        self._actions.setSpacing(8)
+        self._actions.addStretch(1)
+        for each in (self.details, self._button):
+            self._actions.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._parts.setSpacing(8)
+        self._parts.addWidget(self._text, 1)
+        self._parts.addLayout(self._actions)
         row = QHBoxLayout()
         row.setSpacing(8)
-        row.addWidget(self._text, 1)
-        for each in (self.details, self._button, close):
-            row.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(self._parts, 1)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 8, 8, 8)
         column.setSpacing(4)
@@ -114,11 +125,23 @@ class NoticeBar(QFrame):
         self._lines.setVisible(False)
         self._button.setText(notice.button)
         self._button.setVisible(bool(notice.button))
+        self._arrange()
         self.setAccessibleName(notice.text)
         self.setProperty("level", notice.level.value)
         self.style().unpolish(self)
         self.style().polish(self)
         self.setVisible(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The buttons go below the text where they would leave it no room."""
+        room = self.width() - self._actions.sizeHint().width()
+        beside = room > _LINE * self.fontMetrics().averageCharWidth()
+        direction = QBoxLayout.Direction
+        self._parts.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
 
     @property
     def details_text(self) -> str:

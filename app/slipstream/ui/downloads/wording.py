@@ -1,0 +1,324 @@
+"""What the window says about downloads, and which button helps; nothing here draws."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING
+
+from slipstream.errors import SlipstreamError
+from slipstream.ui.i18n import tr
+from slipstream.words import duration, size
+
+if TYPE_CHECKING:
+    from slipstream.hub.downloads.contents import Piece
+    from slipstream.hub.downloads.progress import FileProgress, Progress
+    from slipstream.hub.downloads.queue import Entry
+    from slipstream.hub.downloads.standing import Standing
+
+
+class Phase(StrEnum):
+    """What is happening with a download."""
+
+    RUNNING = auto()
+    CHECKING = auto()
+    PATIENT = auto()
+    """Something else has to happen first: the Hub asked for it, or the connection was lost."""
+    WAITING = auto()
+    INTERRUPTED = auto()
+    ELSEWHERE = auto()
+    PAUSED = auto()
+    FAILED = auto()
+    DONE = auto()
+
+
+BUSY = frozenset({Phase.RUNNING, Phase.CHECKING, Phase.PATIENT})
+"""This program is at it."""
+ACTIVE = BUSY | {Phase.WAITING, Phase.INTERRUPTED, Phase.ELSEWHERE}
+"""It goes on by itself."""
+CAN_PAUSE = BUSY | {Phase.WAITING, Phase.INTERRUPTED}
+
+
+class Way(StrEnum):
+    """What helps after a failure."""
+
+    AGAIN = auto()
+    TOKEN = auto()
+    PAGE = auto()
+    FOLDER = auto()
+    LOOK = auto()
+
+
+@dataclass(frozen=True)
+class Help:
+    """How a person gets on after a failure.
+
+    Attributes:
+        way: what the button does.
+        button: what it says.
+        advice: one sentence: what to do.
+        page: an address that is needed for it; empty if none is.
+    """
+
+    way: Way
+    button: str
+    advice: str
+    page: str = ""
+
+
+_FOLDER = frozenset({"disk_full", "not_enough_space", "cannot_write", "file_exists"})
+_TOKEN = frozenset({"bad_token", "forbidden"})
+_CHANGED = frozenset({"changed_on_hub", "file_not_found", "revision_not_found"})
+_NOT_SIGNED_IN = 401
+_DOT, _HARD = " · ", "\u00a0"  # what parts are joined with; a space at which no line breaks
+_SHORT = 28  # characters
+
+
+def phase_of(entry: "Entry") -> Phase:
+    """What is happening with an order."""
+    stage = entry.record.stage
+    if stage in ("done", "failed", "paused"):
+        return Phase(stage)
+    if entry.progress is not None:
+        return _at(entry.progress.current)
+    if stage == "waiting":
+        return Phase.WAITING
+    if entry.elsewhere:
+        return Phase.ELSEWHERE
+    return Phase.INTERRUPTED if entry.interrupted else Phase.RUNNING
+
+
+def _at(current: "FileProgress | None") -> Phase:
+    states = {"checking": Phase.CHECKING, "waiting": Phase.PATIENT}
+    return states.get(current.state if current else "", Phase.RUNNING)
+
+
+def state(one: "Standing") -> str:
+    """What is happening, in a few plain words."""
+    current = one.progress.current
+    match phase_of(one.entry):
+        case Phase.RUNNING:
+            resolving = current is not None and current.state == "resolving"
+            return tr("Connecting") if resolving else tr("Downloading")
+        case Phase.PATIENT if current is not None:
+            return _waiting(current)
+        case Phase.DONE if one.target is None:
+            return tr("Done; its files were removed since")
+        case phase:
+            return tr(_STATES[phase])
+
+
+_STATES = {
+    Phase.CHECKING: "Checking what arrived",
+    Phase.PATIENT: "Waiting",
+    Phase.WAITING: "Waiting for its turn",
+    Phase.INTERRUPTED: "Was interrupted; goes on when its turn comes",
+    Phase.ELSEWHERE: "Another program is at it",
+    Phase.PAUSED: "Paused",
+    Phase.FAILED: "Failed",
+    Phase.DONE: "Done",
+}
+
+
+def _waiting(current: "FileProgress") -> str:
+    why = tr(current.why)
+    if not current.seconds:
+        return tr("Waiting: {why}").format(why=why)
+    return tr("Waiting {time}: {why}").format(time=duration(current.seconds), why=why)
+
+
+def percent(progress: "Progress") -> int:
+    """How much of it is there, rounded down: 100 is all of it."""
+    return progress.done * 100 // progress.total if progress.total else 100
+
+
+def far(done: int, total: int) -> str:
+    """How much of how much: "3.1 of 5.0 GB", "620 MB of 5.0 GB"."""
+    part, whole = size(done), size(total)
+    number, _, unit = part.partition(" ")
+    if not done or unit == whole.partition(" ")[2]:
+        part = number
+    return tr("{part} of {whole}").format(part=part, whole=whole)
+
+
+def numbers(one: "Standing") -> str:
+    """How far it is, how fast, and how long it will take, as far as that is known."""
+    progress = one.progress
+    phase = phase_of(one.entry)
+    if phase is Phase.DONE:
+        return size(progress.total) if len(one.pieces) > 1 else ""
+    parts = [far(progress.done, progress.total)]
+    if phase is Phase.RUNNING and progress.speed:
+        parts.append(f"{size(round(progress.speed))}/s")
+        if progress.seconds_left:
+            parts.append(tr("{time} left").format(time=duration(progress.seconds_left)))
+    return _DOT.join(parts)
+
+
+def spoken(one: "Standing") -> str:
+    """How far it is, as a screen reader says it: "62 percent, 3.1 of 5.0 GB"."""
+    progress = one.progress
+    words = tr("{n} percent, {far}")
+    return words.format(n=percent(progress), far=far(progress.done, progress.total))
+
+
+def pieces(one: "Standing") -> str:
+    """What it brings: "Model 3.1 of 4.6 GB · drafter 310 MB, done · projector 0.9 GB"."""
+    plain = len(one.pieces) == 1 or phase_of(one.entry) is Phase.DONE
+    words = [_piece(piece, plain=plain) for piece in one.pieces]
+    text = _DOT.join(words)
+    return text[:1].upper() + text[1:]
+
+
+_USES = {"model": "model", "drafter": "drafter", "projector": "projector", "other": "another file"}
+
+
+def _piece(piece: "Piece", *, plain: bool) -> str:
+    name = tr(_USES[piece.use])
+    if plain or (not piece.done and not piece.complete):
+        return f"{name} {size(piece.total)}"
+    if piece.complete:
+        return tr("{name} {size}, done").format(name=name, size=size(piece.total))
+    return f"{name} {far(piece.done, piece.total)}"
+
+
+def following(one: "Standing") -> str:
+    """Which piece it is at, or comes next, where there are several: "drafter next"."""
+    current = one.progress.current
+    at = next((i for i, each in enumerate(one.pieces) if current in each.files), None)
+    if at is None:
+        return ""
+    if at:
+        return tr("now the {piece}").format(piece=tr(_USES[one.pieces[at].use]))
+    ahead = next((each for each in one.pieces[1:] if not each.complete), None)
+    return tr("{piece} next").format(piece=tr(_USES[ahead.use])) if ahead else ""
+
+
+def help_for(error: SlipstreamError) -> Help:
+    """What helps after a failure."""
+    signed_in = error.facts.get("http_status") != _NOT_SIGNED_IN
+    page = _page(error)
+    if error.code == "gated" and signed_in and page:
+        advice = tr("Accept the conditions on its page, or wait until its owners let you in.")
+        return Help(Way.PAGE, tr("Open its page"), advice, page)
+    if error.code == "gated":
+        advice = tr("Accept the conditions on its page, then enter your access token.")
+        return Help(Way.TOKEN, tr("Enter a token"), advice, page)
+    if error.code in _TOKEN or (error.code == "repo_not_found" and not signed_in):
+        advice = tr("If you may read it, enter an access token that says so.")
+        return Help(Way.TOKEN, tr("Enter a token"), advice)
+    if error.code in _FOLDER:
+        return Help(Way.FOLDER, tr("Show the folder"), error.action)
+    if error.code in _CHANGED:
+        return Help(Way.LOOK, tr("Look at it again"), error.action)
+    return Help(Way.AGAIN, tr("Try again"), error.action)
+
+
+def _page(error: SlipstreamError) -> str:
+    """The address of a page that may be opened; anybody can have written what is kept."""
+    page = str(error.facts.get("page") or "")
+    return page if page.startswith(("https://", "http://")) else ""
+
+
+def neighbour(unfinished: Sequence[str], name: str, step: int) -> tuple[bool, str | None]:
+    """Where a download goes when it is moved one up (-1) or down (1).
+
+    Args:
+        unfinished: ids in the order in which they are run.
+        name: the one to move.
+        step: -1 or 1.
+
+    Returns: whether it can be moved, and the id to run it before; None for after all others.
+    """
+    at = unfinished.index(name)
+    others = [each for each in unfinished if each != name]
+    to = at + step
+    if not 0 <= to <= len(others):
+        return False, None
+    return True, others[to] if to < len(others) else None
+
+
+@dataclass(frozen=True)
+class Brief:
+    """All downloads in a few words, for the tray.
+
+    Attributes:
+        one: the download that matters most.
+        title: its name, and what became of it if that has to be said.
+        detail: the rest.
+        chat: its model can be talked to.
+    """
+
+    one: "Standing"
+    title: str
+    detail: str
+    chat: bool = False
+
+    @property
+    def spoken(self) -> str:
+        """The same, as a screen reader says it."""
+        words = [self.title, self.detail]
+        if phase_of(self.one.entry) is not Phase.DONE:
+            words.insert(1, tr("{n} percent").format(n=percent(self.one.progress)))
+        return ", ".join(filter(None, words))
+
+
+_MATTERS = (*BUSY, Phase.DONE, Phase.FAILED, Phase.ELSEWHERE, Phase.INTERRUPTED, Phase.WAITING)
+
+
+def brief(standings: Sequence["Standing"], news: Sequence[str]) -> Brief | None:
+    """What the tray shows; None if there is nothing to show.
+
+    Args:
+        standings: all downloads, in the order in which they are run.
+        news: ids of those that were finished and not looked at since, the oldest first.
+    """
+    shown = [one for one in standings if phase_of(one.entry) is not Phase.DONE or one.id in news]
+    if not shown:
+        return None
+    order = [phase for phase in (*_MATTERS, Phase.PAUSED)]
+    ranks = {phase: 0 if phase in BUSY else order.index(phase) for phase in order}
+    first = min(shown, key=lambda one: (ranks[phase_of(one.entry)], -_newness(one, news)))
+    rest = _others([one for one in shown if one is not first])
+    return _brief(first, rest)
+
+
+def _newness(one: "Standing", news: Sequence[str]) -> int:
+    return news.index(one.id) if one.id in news else 0
+
+
+def _brief(one: "Standing", rest: str) -> Brief:
+    match phase_of(one.entry):
+        case Phase.RUNNING:
+            parts = [numbers(one), following(one)]
+        case Phase.DONE:
+            title = tr("Finished: {title}").format(title=one.title)
+            return Brief(one, title, rest, chat=one.target is not None)
+        case Phase.FAILED:
+            error = one.entry.record.error
+            title = tr("Failed: {title}").format(title=one.title)
+            return Brief(one, title, _joined([error.message if error else "", rest]))
+        case _:
+            parts = [far(one.progress.done, one.progress.total), state(one)]
+    return Brief(one, one.title, _joined([*parts, rest]))
+
+
+def _others(standings: Sequence["Standing"]) -> str:
+    failed = sum(phase_of(one.entry) is Phase.FAILED for one in standings)
+    more = len(standings) - failed
+    return _joined(
+        [
+            tr("{n} more").format(n=more) if more else "",
+            tr("{n} failed").format(n=failed) if failed else "",
+        ]
+    )
+
+
+def unbroken(text: str) -> str:
+    """The same with lines that break between its parts, where these are short."""
+    parts = text.split(_DOT)
+    whole = [part.replace(" ", _HARD) if len(part) < _SHORT else part for part in parts]
+    return f"{_HARD}· ".join(whole)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return _DOT.join(filter(None, parts))

@@ -1,0 +1,242 @@
+"""The left column of the Models page: search, what there is for this computer, what is on it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from slipstream.ui.i18n import tr
+from slipstream.ui.library.local_list import LocalList
+from slipstream.ui.look import Look
+from slipstream.ui.picker.found import Seen, entry, entry_of
+from slipstream.ui.picker.results import Results
+from slipstream.ui.picker.search import Search, Stage
+from slipstream.ui.widgets.flow import FlowLayout
+from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.trouble import Trouble
+
+_WIDTH = 300
+_NARROWEST = 220
+_SHARE = 0.34
+
+
+class Tab(StrEnum):
+    """What the list shows."""
+
+    FOR_YOU = "for_you"
+    RECENT = "recent"
+    HERE = "here"
+    DOWNLOADS = "downloads"
+    FOUND = "found"
+
+
+class Finder(QWidget):
+    """Finds a model.
+
+    Attributes:
+        chosen: the repository the user wants to see.
+        tab_chosen: the Tab the user wants.
+        field: where the user types.
+        results: the models of the Hub.
+        trouble: why there are none.
+    """
+
+    chosen = Signal(str)
+    tab_chosen = Signal(object)
+
+    def __init__(
+        self, look: Look, search: Search, here: LocalList, parent: QWidget | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            look: colours and sizes.
+            search: asks the Hub.
+            here: the list of models on this computer.
+            parent: as Qt has it.
+        """
+        super().__init__(parent)
+        self._look, self._search = look, search
+        self._most: int | None = None
+        self._seen: dict[str, Seen] = {}
+        self._recent: Sequence[str] = ()
+        self._current = ""
+        self.tab = Tab.FOR_YOU
+        self.setObjectName("sidebar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.field = QLineEdit()
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self._on_typed)
+        self.field.returnPressed.connect(self._on_entered)
+        self._tabs = QButtonGroup(self)
+        self._buttons = {
+            tab: self._tab_button(tab, words)
+            for tab, words in (
+                (Tab.FOR_YOU, tr("For your computer")),
+                (Tab.RECENT, tr("Recent")),
+                (Tab.HERE, tr("On this computer")),
+                (Tab.DOWNLOADS, tr("Downloads")),
+            )
+        }
+        self.results = Results(look, tr("Models on the Hub"))
+        self.results.chosen.connect(self.chosen)
+        self.results.end_near.connect(search.more)
+        self._words = label("", "muted", wrap=True)
+        self._words.setContentsMargins(4, 8, 4, 8)
+        self.trouble = Trouble()
+        self._here = here
+        self._stack = QStackedWidget()
+        self._below = QVBoxLayout()
+        self._lay_out()
+        search.changed.connect(self.refresh)
+        self.show_tab(Tab.FOR_YOU)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Put something below the list."""
+        self._below.addWidget(widget)
+
+    def show_computer(self, most: int) -> None:
+        """Take over how large a model may be here: parameters."""
+        self._most = most
+        if self.tab is Tab.FOR_YOU:
+            self._ask()
+        self.refresh()
+
+    def show_count(self, number: int) -> None:
+        """Say how many models there are on this computer."""
+        self._buttons[Tab.HERE].setText(tr("On this computer · {n}").format(n=number))
+
+    def show_recent(self, repos: Sequence[str]) -> None:
+        """Take over what was looked at before, newest first."""
+        self._recent = tuple(repos)
+        self.refresh()
+
+    def show_current(self, repo: str) -> None:
+        """Mark the model that is looked at; empty for none."""
+        self._current = repo
+        self.refresh()
+
+    def remember(self, repo: str, what: Seen) -> None:
+        """Show from now on what a look into a repository showed."""
+        self._seen[repo] = what
+        self.refresh()
+
+    def show_tab(self, tab: Tab) -> None:
+        """Show another list."""
+        if tab is not Tab.DOWNLOADS:  # they have no list on this side
+            self.tab = tab
+        for each, button in self._buttons.items():
+            button.setChecked(each is tab)
+        if tab not in (Tab.FOUND, Tab.DOWNLOADS) and self.field.text():
+            self.field.blockSignals(True)
+            self.field.clear()
+            self.field.blockSignals(False)
+            self._here.show_filtered("")
+        words = tr("Search models on the Hub")
+        if self.tab is Tab.HERE:
+            words = tr("Filter the models on this computer")
+        self.field.setPlaceholderText(words)
+        self.field.setAccessibleName(words)
+        self._ask()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is known now."""
+        if self.tab is Tab.HERE:
+            self._stack.setCurrentWidget(self._here)
+            return
+        if self.tab is Tab.RECENT:
+            entries = [entry_of(repo, self._seen.get(repo)) for repo in self._recent]
+            self._show_words("" if entries else tr("What you look at is listed here."))
+        else:
+            found = self._search.found
+            entries = [entry(one, self._most, self._seen.get(one.repo)) for one in found]
+            self._show_words(self._state_words())
+        self.results.show_entries(entries, self._current)
+        failed = self._search.stage is Stage.FAILED and self.tab is not Tab.RECENT
+        if failed and self._search.error is not None and not entries:
+            ways = [(tr("Try again"), self._search.again)]
+            self.trouble.show_error(self._search.error, ways)
+            self._stack.setCurrentIndex(1)
+        else:
+            self._stack.setCurrentIndex(0)
+
+    def _state_words(self) -> str:
+        match self._search.stage:
+            case Stage.ASKING:
+                return tr("Asking the Hub…") if not self._search.found else ""
+            case Stage.FAILED:
+                return tr("The list ends here: the Hub does not answer.")
+            case Stage.END if not self._search.found:
+                return tr("Nothing was found. Try fewer words, or owner/name.")
+        return ""
+
+    def _show_words(self, words: str) -> None:
+        self._words.setText(words)
+        self._words.setVisible(bool(words))
+
+    def _ask(self) -> None:
+        if self.tab is Tab.FOUND:
+            self._search.ask(self.field.text())
+        elif self.tab is Tab.FOR_YOU and self._most is not None:
+            self._search.ask("", self._most, at_once=True)
+
+    def _on_typed(self, text: str) -> None:
+        if self.tab is Tab.HERE:
+            self._here.show_filtered(text)
+            return
+        self.show_tab(Tab.FOUND if text.strip() else Tab.FOR_YOU)
+
+    def _on_entered(self) -> None:
+        if self.tab is Tab.FOUND:
+            self._search.ask(self.field.text(), at_once=True)
+
+    def _tab_button(self, tab: Tab, words: str) -> QPushButton:
+        button = QPushButton(words)
+        button.setCheckable(True)
+        button.setProperty("kind", "pill")
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.clicked.connect(lambda: self.tab_chosen.emit(tab))
+        self._tabs.setExclusive(False)
+        self._tabs.addButton(button)
+        return button
+
+    def _lay_out(self) -> None:
+        tabs = FlowLayout(gap=6)
+        for button in self._buttons.values():
+            tabs.addWidget(button)
+        listed = QWidget()
+        inner = QVBoxLayout(listed)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(self._words)
+        inner.addWidget(self.results, 1)
+        failed = QWidget()
+        inner = QVBoxLayout(failed)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(self.trouble)
+        inner.addStretch()
+        for each in (listed, failed, self._here):
+            self._stack.addWidget(each)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 14, 12, 12)
+        column.setSpacing(10)
+        column.addWidget(self.field)
+        column.addLayout(tabs)
+        column.addWidget(self._stack, 1)
+        column.addLayout(self._below)
+
+    def fit(self, room: int) -> None:
+        """Take a part of the page.
+
+        Args:
+            room: width of the page in pixels.
+        """
+        self.setFixedWidth(min(self._look.px(_WIDTH), max(_NARROWEST, round(room * _SHARE))))

@@ -1,0 +1,299 @@
+"""The page of one model: the recommendation, the knobs, and every quantization."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from slipstream.engine.picture import Line, Picture
+from slipstream.errors import SlipstreamError
+from slipstream.planning.placement import Fit
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.picker.breakdown import action_words, ready
+from slipstream.ui.picker.drafter_chips import DrafterChips
+from slipstream.ui.picker.found import seen
+from slipstream.ui.picker.knobs_row import KnobsRow
+from slipstream.ui.picker.model_look import ModelLook, Stage
+from slipstream.ui.picker.quant_rows import QuantRows
+from slipstream.ui.picker.wording import (
+    capacity_words,
+    machine_words,
+    short_context,
+)
+from slipstream.ui.widgets.flow import FlowLayout
+from slipstream.ui.widgets.labels import Pill, label, wear_kind
+from slipstream.ui.widgets.legend import Legend
+from slipstream.ui.widgets.trouble import Trouble, Way
+
+_LOOK_MS = 500
+
+
+class ModelView(QWidget):
+    """What is shown of the model that is looked at.
+
+    Attributes:
+        download_wanted: the Line that is to be downloaded.
+        load_wanted: the Line that is to be loaded.
+        card_wanted: the user wants to read the model's card.
+        settings_wanted: the user wants to change the model's settings.
+        rows: the quantizations.
+        knobs: what can be turned.
+    """
+
+    download_wanted = Signal(object)
+    load_wanted = Signal(object)
+    card_wanted = Signal()
+    settings_wanted = Signal()
+
+    def __init__(
+        self,
+        look: Look,
+        model: ModelLook,
+        ways: Callable[[BaseException], list[Way]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            look: colours and sizes.
+            model: what is looked at.
+            ways: what helps when a model cannot be shown.
+            parent: as Qt has it.
+        """
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._look, self._model, self._ways = look, model, ways
+        self._title = label("", "section", wrap=True)
+        self._title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._pills = FlowLayout(gap=6)
+        self.card = QPushButton(tr("Model card"))
+        self.card.clicked.connect(self.card_wanted)
+        self.settings = QPushButton(tr("Settings"))
+        self.settings.setAccessibleName(tr("Settings of this model"))
+        self.settings.clicked.connect(self.settings_wanted)
+        self.headline = label("", "section", wrap=True)
+        self.reason = label("", "small", wrap=True)
+        self.action = QPushButton()
+        self.action.setProperty("kind", "primary")
+        self.action.clicked.connect(self._on_action)
+        self._banner = QFrame()
+        self.knobs = KnobsRow(look)
+        self.knobs.turned.connect(model.turn)
+        self._legend = Legend(look)
+        self._capacity = label("", "small")
+        self.rows = QuantRows(look)
+        self.rows.download_wanted.connect(self.download_wanted)
+        self.rows.load_wanted.connect(self.load_wanted)
+        self.drafters = DrafterChips(look)
+        self.drafters.chosen.connect(self._on_drafter)
+        self._problems = label("", "small", wrap=True)
+        self._machine = label("", "small", wrap=True)
+        self._busy = label("", "muted", wrap=True)
+        self._progress = QProgressBar()
+        self._progress.setRange(0, 0)
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName(tr("Looking into the repository"))
+        self._stop = QPushButton(tr("Cancel"))
+        self._stop.clicked.connect(model.stop)
+        self.trouble = Trouble()
+        self._stack = QStackedWidget()
+        self._ticks = QTimer(self)
+        self._ticks.setInterval(_LOOK_MS)
+        self._ticks.timeout.connect(self._say_waiting)
+        self._lay_out()
+        model.changed.connect(self.refresh)
+        look.changed.connect(self.refresh)
+        self.refresh()
+
+    @property
+    def line(self) -> Line | None:
+        """What the button at the top is about: the recommended one, or else the smallest."""
+        picture = self._model.picture
+        if picture is None:
+            return None
+        return picture.recommended or next(iter(picture.lines), None)
+
+    def refresh(self) -> None:
+        """Show what is known now."""
+        stage, picture = self._model.stage, self._model.picture
+        self._title.setText(self._heading())
+        self._ticks.start() if stage is Stage.LOOKING else self._ticks.stop()
+        self.card.setVisible(bool(self._model.model.repo) and stage is Stage.SHOWN)
+        self.settings.setVisible(self._is_here())
+        if stage is Stage.SHOWN and picture is not None:
+            self._show(picture)
+            self._stack.setCurrentIndex(0)
+        elif stage is Stage.FAILED and self._model.error is not None:
+            self._clear_pills()
+            self.trouble.show_error(self._model.error, self._ways(self._model.error))
+            self._stack.setCurrentIndex(2)
+        else:
+            self._clear_pills()
+            self._say_waiting()
+            self._stack.setCurrentIndex(1)
+
+    def _heading(self) -> str:
+        model, picture = self._model.model, self._model.picture
+        if model.repo:
+            return model.repo.replace("/", " / ", 1)
+        return picture.name if picture is not None else model.title
+
+    def _is_here(self) -> bool:
+        picture = self._model.picture
+        return picture is not None and any(line.here for line in picture.lines)
+
+    def _show(self, picture: Picture) -> None:
+        self._show_pills(picture)
+        self.headline.setText(picture.headline)
+        self.reason.setText(picture.reason)
+        line = self.line
+        self.action.setVisible(line is not None)
+        if line is not None:
+            self.action.setText(action_words(line))
+            fits = line.plan.placement.fit is not Fit.NONE
+            wear_kind(self.action, "primary" if fits else "outline")
+        wear_kind(self._banner, "banner" if picture.recommended else "banner-warning")
+        self._banner.setAccessibleName(f"{picture.headline} {picture.reason}")
+        self.knobs.show_picture(picture)
+        self._legend.show_parts([each.plan.placement.need for each in picture.lines])
+        self._capacity.setText(capacity_words(picture))
+        self.rows.show_picture(picture)
+        self.drafters.show_picture(picture)
+        self._problems.setText("\n".join(_sentence(each) for each in picture.problems))
+        self._problems.setVisible(bool(picture.problems))
+        self._machine.setText(machine_words(picture))
+
+    def _show_pills(self, picture: Picture) -> None:
+        self._clear_pills()
+        offer = self._model.subject.offer if self._model.subject else None
+        for words in seen(picture).drafters:
+            self._add_pill(words, "pill-accent")
+        if offer is not None and offer.listing.licence:
+            self._add_pill(offer.listing.licence)
+        if picture.trained_context:
+            words = tr("{n} trained context").format(n=short_context(picture.trained_context))
+            self._add_pill(words)
+        if offer is not None and offer.listing.gated:
+            self._add_pill(tr("gated"), "pill-warning")
+
+    def _clear_pills(self) -> None:
+        self._pills.clear()
+
+    def _add_pill(self, words: str, kind: str = "pill") -> None:
+        pill = Pill()
+        pill.setProperty("kind", kind)
+        self._pills.addWidget(pill)
+        pill.show_text(words)
+
+    def _say_waiting(self) -> None:
+        words = tr("Looking into {name}…").format(name=self._heading())
+        if self._model.waiting:
+            seconds = round(self._model.waiting)
+            words += " " + tr("The Hub asks us to wait {n} s.").format(n=seconds)
+        self._busy.setText(words)
+
+    def _on_action(self) -> None:
+        line = self.line
+        if line is not None:
+            (self.load_wanted if ready(line) else self.download_wanted).emit(line)
+
+    def _on_drafter(self, key: str) -> None:
+        self.knobs.choose_drafter(key)
+
+    # How it is put together
+
+    def _lay_out(self) -> None:
+        self._stack.addWidget(self._scrolled(self._body()))
+        self._stack.addWidget(self._looking())
+        self._stack.addWidget(self._scrolled(self._failed()))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head())
+        column.addWidget(self._stack, 1)
+
+    def _head(self) -> QWidget:
+        head = QWidget()
+        head.setObjectName("header")
+        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        words.addWidget(self._title)
+        words.addLayout(self._pills)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(18, 10, 18, 10)
+        row.setSpacing(10)
+        row.addLayout(words, 1)
+        row.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.card, 0, Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _body(self) -> QWidget:
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        texts.addWidget(self.headline)
+        texts.addWidget(self.reason)
+        banner = QHBoxLayout(self._banner)
+        banner.setContentsMargins(16, 12, 16, 12)
+        banner.setSpacing(16)
+        banner.addLayout(texts, 1)
+        banner.addWidget(self.action)
+        legend = QHBoxLayout()
+        legend.addWidget(self._legend, 1)
+        legend.addWidget(self._capacity)
+        body = QWidget()
+        body.setObjectName("page")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(14)
+        column.addWidget(self._banner)
+        column.addWidget(self.knobs)
+        column.addLayout(legend)
+        for each in (self.rows, self.drafters, self._problems, self._machine):
+            column.addWidget(each)
+        column.addStretch()
+        return body
+
+    def _looking(self) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.setSpacing(12)
+        column.addWidget(self._busy)
+        column.addWidget(self._progress)
+        column.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch()
+        return page
+
+    def _failed(self) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.addWidget(self.trouble)
+        column.addStretch()
+        return page
+
+    def _scrolled(self, inner: QWidget) -> QScrollArea:
+        area = QScrollArea()
+        area.setObjectName("modelArea")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inner)
+        return area
+
+
+def _sentence(problem: SlipstreamError) -> str:
+    return f"{problem.message} {problem.action}"

@@ -1,0 +1,327 @@
+"""The Models page: it wires the list, the page of a model, the library and the downloads."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from slipstream.cancel import CancelToken
+from slipstream.engine.knobs import keep_knobs, knobs_of
+from slipstream.engine.picture import Knobs, Line
+from slipstream.errors import SlipstreamError
+from slipstream.hub.address import Address
+from slipstream.hub.downloads.orders import target_path
+from slipstream.hub.library.models import LocalModel
+from slipstream.planning.placement import Fit
+from slipstream.ui.downloads.list_page import DownloadsPage
+from slipstream.ui.downloads.tray import DownloadTray
+from slipstream.ui.i18n import tr
+from slipstream.ui.library.local_list import LocalList
+from slipstream.ui.library.overview import Overview
+from slipstream.ui.look import Look
+from slipstream.ui.model_settings_page import ModelSettingsPage
+from slipstream.ui.picker.card_view import CardView
+from slipstream.ui.picker.finder import Finder, Tab
+from slipstream.ui.picker.found import seen
+from slipstream.ui.picker.model_look import Model, ModelLook, Stage
+from slipstream.ui.picker.model_view import ModelView
+from slipstream.ui.picker.search import Search
+from slipstream.ui.preferences import Preferences
+from slipstream.ui.stock import Stock
+from slipstream.ui.token_dialog import TokenDialog
+from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.notice_bar import Notice, notice_of
+from slipstream.ui.widgets.trouble import Way
+from slipstream.ui.work import Work
+
+_NEEDS_TOKEN = frozenset({"gated", "forbidden", "bad_token"})
+
+
+class ModelsPage(QWidget):
+    """Find a model, look at it, download it, and keep what is on this computer in order.
+
+    Attributes:
+        noticed: a Notice for the user.
+        load_wanted: the path of a model the user wants to talk to, and whether it is to be loaded
+            although memory seems too small.
+        restart_wanted: the path of a model of which settings changed that need a restart.
+        looked_at: the repository that is looked at.
+    """
+
+    noticed = Signal(object)
+    load_wanted = Signal(object, bool)
+    restart_wanted = Signal(object)
+    looked_at = Signal(str)
+
+    def __init__(
+        self,
+        look: Look,
+        work: Work,
+        preferences: Preferences,
+        stock: Stock,
+        released: Callable[[], Mapping[str, int]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._look, self._work, self._preferences = look, work, preferences
+        self._shelf, self._board, self._released = stock.shelf, stock.board, released
+        self.model = ModelLook(work, self._first_knobs, released, self)
+        self.search = Search(work, self)
+        self.local = LocalList(look, self._shelf)
+        self.finder = Finder(look, self.search, self.local)
+        self.tray = DownloadTray(look, self._board)
+        self.view = ModelView(look, self.model, self._ways)
+        self.card = CardView(look, work)
+        self.overview = Overview(look, self._shelf)
+        self.downloads = DownloadsPage(look, self._board)
+        self.settings = ModelSettingsPage(look, work)
+        self._nothing = _hint()
+        self._stack = QStackedWidget()
+        self._back: QWidget = self._nothing
+        self._there: frozenset[Path] = frozenset()
+        self._surveyed = False
+        self._lay_out()
+        self._connect()
+
+    def show_model(self, model: Model) -> None:
+        """Show a model."""
+        self._stack.setCurrentWidget(self.view)
+        self.finder.show_current(model.repo)
+        self.model.look(model)
+        if model.repo:
+            self.looked_at.emit(model.repo)
+
+    def show_repository(self, repo: str) -> None:
+        """Show a repository of the Hub."""
+        self.show_model(Model(Address(repo)))
+
+    def show_downloads(self) -> None:
+        """Show the list of downloads."""
+        self._on_tab(Tab.DOWNLOADS)
+
+    def show_library(self) -> None:
+        """Show what is on this computer."""
+        self._on_tab(Tab.HERE)
+
+    def show_settings(self, path: Path, title: str) -> None:
+        """Show the settings of a model on this computer."""
+        self._back = self._stack.currentWidget() or self._nothing
+        self.settings.show_model(path, title)
+        self._stack.setCurrentWidget(self.settings)
+
+    def focus_search(self) -> None:
+        """Put the keyboard where the user searches."""
+        self.finder.field.setFocus()
+        self.finder.field.selectAll()
+
+    # What the user does
+
+    def _on_tab(self, tab: Tab) -> None:
+        self.finder.show_tab(tab)
+        if tab is Tab.HERE:
+            self._stack.setCurrentWidget(self.overview)
+        elif tab is Tab.DOWNLOADS:
+            self._stack.setCurrentWidget(self.downloads)
+        elif self._stack.currentWidget() in (self.overview, self.downloads):
+            looking = self.model.stage is not Stage.EMPTY
+            self._stack.setCurrentWidget(self.view if looking else self._nothing)
+
+    def _on_local(self, model: LocalModel) -> None:
+        self.show_model(Model(model, self._shelf.library, model.name))
+
+    def _load_local(self, model: LocalModel) -> None:
+        self._load(model.path)
+
+    def _load(self, path: Path) -> None:
+        self.load_wanted.emit(path, False)
+
+    def _on_load(self, line: Line) -> None:
+        path = line.plan.quantization.files[0]
+        self._keep_knobs(path, line)
+        self.load_wanted.emit(path, line.plan.placement.fit is Fit.NONE)
+
+    def _keep_knobs(self, path: Path, line: Line) -> None:
+        """What was turned on the page counts wherever the model is loaded from now on."""
+        picture = self.model.picture
+        if picture is None:
+            return
+        try:
+            keep_knobs(path, picture.knobs, line.plan.setup.spec, self._usual_context)
+        except SlipstreamError as error:
+            self.noticed.emit(notice_of(error))
+
+    @property
+    def _usual_context(self) -> int:
+        return self._preferences.values.default_context
+
+    def _on_download(self, line: Line) -> None:
+        order = self.model.order(line)
+        if order is not None:
+            self._keep_knobs(target_path(order), line)
+            self._board.add(order)
+
+    def _on_card(self) -> None:
+        offer = self.model.subject.offer if self.model.subject else None
+        if offer is not None:
+            self._stack.setCurrentWidget(self.card)
+            self.card.show_card(offer.listing)
+
+    def _on_settings(self) -> None:
+        picture = self.model.picture
+        line = next((line for line in self._lines() if line.here), None)
+        if picture is not None and line is not None:
+            self.show_settings(line.plan.quantization.files[0], f"{picture.name} {line.label}")
+
+    def _lines(self) -> tuple[Line, ...]:
+        return self.model.picture.lines if self.model.picture else ()
+
+    def _on_model_changed(self) -> None:
+        model, picture = self.model.model, self.model.picture
+        if self.model.stage is Stage.SHOWN and picture is not None and model.repo:
+            self.finder.remember(model.repo, seen(picture))
+
+    def _ways(self, error: BaseException) -> list[Way]:
+        """What helps when a model cannot be shown."""
+        again = (tr("Try again"), self.model.again)
+        if isinstance(error, SlipstreamError) and error.code in _NEEDS_TOKEN:
+            return [
+                (tr("Enter a token"), self._ask_for_token),
+                (tr("Open its page"), self._open_page),
+                again,
+            ]
+        return [again]
+
+    def _ask_for_token(self) -> None:
+        self._ask(self.model.model.repo, self.model.again)
+
+    def _ask_for_download(self, name: str) -> None:
+        """A download needs a token; with one it goes on."""
+        there = (one for one in self._board.standings if one.id == name)
+        repo = next((one.entry.record.order.items[0].repo for one in there), "")
+        self._ask(repo, partial(self._board.resume, name))
+
+    def _ask(self, repo: str, then: Callable[[], None]) -> None:
+        dialog = TokenDialog(self._look, self._work, repo, self)
+        dialog.saved.connect(lambda _account: then())
+        dialog.open()
+
+    def _open_page(self) -> None:
+        from slipstream.hub.address import HUB, endpoint
+
+        QDesktopServices.openUrl(QUrl(f"{endpoint() or HUB}/{self.model.model.repo}"))
+
+    def _on_link(self, address: str) -> None:
+        url = QUrl(address)
+        if url.scheme() in ("http", "https"):
+            words = tr("Open {address} in your browser?").format(address=address)
+            act = partial(_open_in_browser, url)
+            self.noticed.emit(Notice(words, button=tr("Open"), act=act))
+
+    # What is found out
+
+    def _first_knobs(self, model: Model) -> Knobs:
+        """Called in a worker."""
+        here = model.what if isinstance(model.what, LocalModel) else None
+        if model.repo:
+            here = next(
+                (one for one in self._shelf.library.models if _is_of(one, model.repo)), None
+            )
+        return knobs_of(here.path if here else None, self._usual_context)
+
+    def _survey(self, _cancel: CancelToken) -> Iterator[int]:
+        from slipstream.engine.advice import Question, desk_for
+        from slipstream.planning.recommend import most_parameters
+
+        yield most_parameters(desk_for(Question(), self._released()).computer)
+
+    def _on_surveyed(self, most: list[int]) -> None:
+        self.finder.show_computer(most[-1])
+
+    def _on_shelf_changed(self) -> None:
+        """What is downloaded, and what was removed, shows on the page of its model."""
+        there = frozenset(one.path for one in self._shelf.library.models)
+        self.finder.show_count(len(there))
+        if there != self._there and self.model.stage is Stage.SHOWN:
+            self.model.again()
+        self._there = there
+
+    # How it is put together
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: D102, N802
+        super().showEvent(event)
+        if not self._surveyed:
+            self._surveyed = True
+            self._work.start(self._survey, on_values=self._on_surveyed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.finder.fit(self.width())
+
+    def _pages(self) -> tuple[QWidget, ...]:
+        found = (self._nothing, self.view, self.card)
+        return (*found, self.overview, self.downloads, self.settings)
+
+    def _lay_out(self) -> None:
+        for each in self._pages():
+            self._stack.addWidget(each)
+        self.finder.add_below(self.tray)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.finder)
+        row.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        self.finder.chosen.connect(self.show_repository)
+        self.finder.tab_chosen.connect(self._on_tab)
+        self.local.picked.connect(self._on_local)
+        self.local.opened.connect(self._load_local)
+        self.model.changed.connect(self._on_model_changed)
+        self.view.download_wanted.connect(self._on_download)
+        self.view.load_wanted.connect(self._on_load)
+        self.view.card_wanted.connect(self._on_card)
+        self.view.settings_wanted.connect(self._on_settings)
+        self.card.closed.connect(lambda: self._stack.setCurrentWidget(self.view))
+        self.card.link_wanted.connect(self._on_link)
+        self.overview.chat_wanted.connect(self._load_local)
+        self.overview.settings_wanted.connect(
+            lambda model: self.show_settings(model.path, model.name)
+        )
+        self.settings.closed.connect(lambda: self._stack.setCurrentWidget(self._back))
+        self.settings.changed.connect(self.restart_wanted)
+        self.overview.noticed.connect(self.noticed)
+        self.overview.find_wanted.connect(self.focus_search)
+        self.tray.opened.connect(self.show_downloads)
+        self.tray.chat_wanted.connect(self._load)
+        self.downloads.chat_wanted.connect(self._load)
+        self.downloads.token_wanted.connect(self._ask_for_download)
+        self.downloads.model_wanted.connect(self.show_repository)
+        self._shelf.changed.connect(self._on_shelf_changed)
+        self._look.changed.connect(self._fit)
+        self._on_shelf_changed()
+
+
+def _is_of(one: LocalModel, repo: str) -> bool:
+    return any(place.name == repo for place in one.places)
+
+
+def _open_in_browser(url: QUrl) -> None:
+    QDesktopServices.openUrl(url)
+
+
+def _hint() -> QWidget:
+    """What stands there as long as no model is looked at."""
+    page = QWidget()
+    page.setObjectName("page")
+    words = label(tr("Choose a model on the left to see what it takes on this computer."), "muted")
+    column = QVBoxLayout(page)
+    column.addStretch()
+    column.addWidget(words, 0, Qt.AlignmentFlag.AlignCenter)
+    column.addStretch()
+    return page

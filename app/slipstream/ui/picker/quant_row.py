@@ -1,0 +1,168 @@
+"""One quantization: its name, its size, its memory as a bar, and its verdict."""
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from slipstream.engine.picture import Line, Picture, Tone
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.picker.columns import PILL_SIDE, Columns, fonts
+from slipstream.ui.picker.wording import capacity, file_size, remark, spoken, total_size
+from slipstream.ui.widgets.memory_bar import paint_bar, parts_of
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class QuantRow(QAbstractButton):
+    """A row that is pressed to see the whole of it; painted, because there may be a hundred.
+
+    Attributes:
+        line: what it shows.
+    """
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._columns: Columns | None = None
+        self._picture: Picture | None = None
+        self._most = 0
+        self.line: Line | None = None
+        self.setCheckable(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_line(self, line: Line, picture: Picture, most: int) -> None:
+        """Show a quantization.
+
+        Args:
+            line: the quantization.
+            picture: what it is part of.
+            most: bytes that the whole width of its bar stands for.
+        """
+        self._picture, self._most = picture, most
+        self.line = line
+        self.setAccessibleName(spoken(line, picture))
+        self.setAccessibleDescription(line.why)
+        self.setToolTip(line.why)
+        self.update()
+
+    def fit(self, columns: Columns) -> None:
+        """Take over the columns that all rows share."""
+        self._columns = columns
+        self.setFixedHeight(columns.height)
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: D102, N802
+        return QSize(self._look.px(300), self._look.px(46))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: D102, N802
+        if self.line is None or self._columns is None or self._picture is None:
+            return
+        theme, own = self._look.theme, fonts(self._look)
+        places = self._columns.places(self.width())
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_ground(painter)
+            self._paint_label(painter, places.label)
+            _write(painter, places.size, file_size(self.line), own.normal, theme.text_muted)
+            parts = parts_of(self.line.plan.placement.need, theme)
+            free = capacity(self._picture)
+            paint_bar(painter, QRectF(places.bar), parts, self._most, free, self._look)
+            _write(painter, places.total, total_size(self.line), own.bold, theme.text, _RIGHT)
+            self._paint_verdict(painter, places.verdict)
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        theme = self._look.theme
+        place = QRectF(self.rect()).adjusted(4.5, 1.5, -4.5, -1.5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if self.line is not None and self.line.recommended:
+            painter.setBrush(QColor(theme.accent_soft))
+        elif self.underMouse() or self.isChecked():
+            painter.setBrush(QColor(theme.pill))
+        else:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.hasFocus():
+            painter.setPen(QColor(theme.accent))
+        painter.drawRoundedRect(place, 8, 8)
+
+    def _paint_label(self, painter: QPainter, place: QRect) -> None:
+        assert self.line is not None
+        assert self._columns is not None
+        theme, own, below = self._look.theme, fonts(self._look), remark(self.line)
+        upper = lower = place
+        if self._columns.two_lines:  # one beside the other
+            taken = QFontMetrics(own.bold).horizontalAdvance(self.line.label)
+            lower = place.adjusted(taken + self._look.px(8), 0, 0, 0)
+        elif below:
+            half, edge = place.height() // 2, self._look.px(3)
+            upper, lower = place.adjusted(0, edge, 0, -half), place.adjusted(0, half, 0, -edge)
+        colour = theme.accent_text if self.line.recommended else theme.text_muted
+        _write(painter, upper, self.line.label, own.bold, theme.text)
+        _write(painter, lower, below, own.small, colour)
+
+    def _paint_verdict(self, painter: QPainter, column: QRect) -> None:
+        assert self.line is not None
+        theme, font = self._look.theme, fonts(self._look).small
+        soft, colour = {
+            Tone.GOOD: (theme.accent_soft, theme.accent_text),
+            Tone.PLAIN: (theme.pill, theme.text_muted),
+            Tone.CAUTION: (theme.warning_soft, theme.warning),
+            Tone.BAD: (theme.danger_soft, theme.danger),
+        }[self.line.tone]
+        painter.setFont(font)
+        metrics = painter.fontMetrics()
+        inner = column.width() - 2 * self._look.px(PILL_SIDE)
+        words = metrics.elidedText(self.line.verdict, Qt.TextElideMode.ElideRight, inner)
+        width = metrics.horizontalAdvance(words) + 2 * self._look.px(PILL_SIDE)
+        height = metrics.height() + self._look.px(6)
+        top = column.y() + (column.height() - height) / 2
+        place = QRectF(column.right() + 1 - width, top, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(soft))
+        painter.drawRoundedRect(place, height / 2, height / 2)
+        painter.setPen(QColor(colour))
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802
+        if event.key() == Qt.Key.Key_Down:
+            self.focusNextChild()
+        elif event.key() == Qt.Key.Key_Up:
+            self.focusPreviousChild()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:  # noqa: D102
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.update()
+        return super().event(event)
+
+
+def _write(
+    painter: QPainter,
+    place: QRect,
+    words: str,
+    font: QFont,
+    colour: str,
+    align: Qt.AlignmentFlag = _LEFT,
+) -> None:
+    """Write one line of text, shortened where there is no room."""
+    painter.setFont(font)
+    painter.setPen(QColor(colour))
+    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, place.width())
+    painter.drawText(place, align, shown)
+
+
+def group_name(line: Line) -> str:
+    """The heading that a quantization stands under."""
+    if line.here:
+        return tr("On this computer")
+    if line.bits is None:
+        return tr("Others")
+    if line.bits >= 16:
+        return tr("Not quantized")
+    return tr("1 bit") if line.bits == 1 else tr("{n} bits").format(n=line.bits)

@@ -1,0 +1,160 @@
+"""All quantizations of a model, under headings by their bits; one at a time shows all it has."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from slipstream.engine.picture import Line, Picture
+from slipstream.ui.i18n import tr
+from slipstream.ui.look import Look
+from slipstream.ui.picker.breakdown import Breakdown
+from slipstream.ui.picker.columns import columns_for
+from slipstream.ui.picker.quant_row import QuantRow, group_name
+from slipstream.ui.picker.shown import most_telling
+from slipstream.ui.picker.wording import capacity
+from slipstream.ui.widgets.labels import label
+
+
+class QuantRows(QFrame):
+    """The rows of one model.
+
+    Attributes:
+        download_wanted: the Line that is to be downloaded.
+        load_wanted: the Line that is to be loaded.
+        breakdown: of the row that is chosen.
+    """
+
+    download_wanted = Signal(object)
+    load_wanted = Signal(object)
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._look = look
+        self._picture: Picture | None = None
+        self._keys: tuple[object, ...] = ()
+        self._all = False
+        self._rows: list[QuantRow] = []
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(False)  # pressing the chosen row again closes it
+        self.breakdown = Breakdown(look)
+        self.breakdown.download_wanted.connect(self.download_wanted)
+        self.breakdown.load_wanted.connect(self.load_wanted)
+        self.breakdown.hide()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 6, 0, 6)
+        self._column.setSpacing(0)
+        self._body = QWidget()
+        self._list = QVBoxLayout(self._body)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(0)
+        self._column.addWidget(self._body)
+        self._more = QPushButton()
+        self._more.setProperty("kind", "link")
+        self._more.clicked.connect(self._toggle_all)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 2, 12, 2)
+        foot.addWidget(self._more)
+        foot.addStretch()
+        self._column.addLayout(foot)
+        look.changed.connect(self._fit)
+
+    @property
+    def rows(self) -> Sequence[QuantRow]:
+        """The rows that are shown."""
+        return self._rows
+
+    @property
+    def chosen(self) -> Line | None:
+        """The row that is open."""
+        row = next((row for row in self._rows if row.isChecked()), None)
+        return row.line if row else None
+
+    def show_picture(self, picture: Picture) -> None:
+        """Show the quantizations of a model; the same ones move their bars only."""
+        self._picture = picture
+        lines = picture.lines if self._all else most_telling(picture.lines)
+        keys = tuple((line.label, line.plan.quantization.files, group_name(line)) for line in lines)
+        if keys != self._keys:
+            self._build(lines)
+            self._keys = keys
+        free = capacity(picture)
+        most = max((line.plan.placement.need.total for line in lines), default=0)
+        most = round(max(most, free) * 1.02)  # noqa: so that the mark is never at the very end
+        for row, line in zip(self._rows, lines, strict=True):
+            row.show_line(line, picture, most)
+            if row.isChecked():
+                self.breakdown.show_line(line, picture)
+        self._show_more(len(lines), len(picture.lines))
+        self._fit()
+
+    def open_row(self, label_: str) -> None:
+        """Open the row of a quantization."""
+        row = next((row for row in self._rows if row.line and row.line.label == label_), None)
+        if row is not None and not row.isChecked():
+            row.click()
+
+    def _build(self, lines: Sequence[Line]) -> None:
+        chosen = self.chosen
+        self.breakdown.hide()
+        self.breakdown.setParent(self)
+        while (item := self._list.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None and widget is not self.breakdown:
+                widget.hide()
+                widget.deleteLater()
+        self._rows = []
+        heading = ""
+        for line in lines:
+            if group_name(line) != heading:
+                heading = group_name(line)
+                title = label(heading, "group")
+                title.setContentsMargins(14, 8, 14, 2)
+                self._list.addWidget(title)
+            row = QuantRow(self._look)
+            row.clicked.connect(lambda _on=False, row=row: self._on_pressed(row))
+            self._list.addWidget(row)
+            self._rows.append(row)
+            if chosen is not None and line.label == chosen.label:
+                self._open(row)
+
+    def _on_pressed(self, row: QuantRow) -> None:
+        for other in self._rows:
+            if other is not row:
+                other.setChecked(False)
+        self.breakdown.hide()
+        if row.isChecked():
+            self._open(row)
+
+    def _open(self, row: QuantRow) -> None:
+        row.setChecked(True)
+        self._list.removeWidget(self.breakdown)
+        self._list.insertWidget(self._list.indexOf(row) + 1, self.breakdown)
+        if row.line is not None and self._picture is not None:
+            self.breakdown.show_line(row.line, self._picture)
+        self.breakdown.show()
+
+    def _toggle_all(self) -> None:
+        self._all = not self._all
+        if self._picture is not None:
+            self.show_picture(self._picture)
+
+    def _show_more(self, shown: int, there: int) -> None:
+        self._more.setVisible(self._all or shown < there)
+        if self._all:
+            self._more.setText(tr("Show fewer"))
+        else:
+            words = tr("{shown} of {all} shown · show all")
+            self._more.setText(words.format(shown=shown, all=there))
+
+    def _fit(self) -> None:
+        lines = [row.line for row in self._rows if row.line]
+        columns = columns_for(lines, self.width(), self._look)
+        for row in self._rows:
+            row.fit(columns)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
+        super().resizeEvent(event)
+        self._fit()

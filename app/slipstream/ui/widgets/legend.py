@@ -1,0 +1,58 @@
+"""What the colours of the memory bars mean."""
+
+from collections.abc import Sequence
+
+from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from slipstream.planning.need import Need
+from slipstream.ui.look import Look, tabular
+from slipstream.ui.widgets.flow import FlowLayout
+from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.memory_bar import Part, parts_of
+
+_SIDE = 9
+
+
+class Legend(QWidget):
+    """A square and a word for each part that any of the bars has."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._shown: list[tuple[str, str]] = []
+        self._row = FlowLayout(self, gap=14)
+
+    def show_parts(self, needs: Sequence[Need]) -> None:
+        """Explain the parts of these bars."""
+        parts: dict[str, Part] = {}
+        for need in needs:
+            for part in parts_of(need, self._look.theme):
+                parts.setdefault(part.name, part)
+        key = [(part.name, part.colour.name(QColor.NameFormat.HexArgb)) for part in parts.values()]
+        if key == self._shown:
+            return
+        self._shown = key
+        self._row.clear()
+        for part in parts.values():
+            self._row.addWidget(marked(part, self._look))
+
+
+def marked(part: Part, look: Look, value: str = "") -> QWidget:
+    """A part with the square of its colour, its name, and perhaps its size."""
+    side = look.px(_SIDE)
+    square = QLabel()
+    picture = QPixmap(side, side)
+    picture.fill(part.colour)
+    square.setPixmap(picture)
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(5)
+    row.addWidget(square)
+    row.addWidget(label(part.name, "small"))
+    if value:
+        shown = label(value, "value")
+        shown.setFont(tabular(shown.font()))
+        row.addWidget(shown)
+    return holder

@@ -1,0 +1,268 @@
+"""The Models page as a newcomer uses it: from a search to a chat, with a real Hub and engine."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+
+from chat_window import Until, choose, notice, page_text, say
+from hub_server import HubServer
+from hub_server.layouts import drafter_only, gated, quantizations, sisters
+from local_stores import own_stores
+from slipstream.drafters.kinds import DrafterKind
+from slipstream.engine.model_settings import settings_of
+from slipstream.hub.reference import resolve
+from slipstream.ui.app import Running
+from slipstream.ui.engine_control import Phase
+from slipstream.ui.picker.finder import Tab
+from slipstream.ui.picker.model_look import Model, Stage
+from slipstream.ui.picker.page import ModelsPage
+
+REPO = "slipstream-demo/Slipstream-Demo-3M-GGUF"
+GATED = "gated/Slipstream-Demo-3M-GGUF"
+DRAFTERS = "drafters/Slipstream-Demo-3M-DFlash-GGUF"
+SISTER = "sisters/Slipstream-Demo-3M-GGUF"
+
+
+@pytest.fixture(autouse=True)
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A Hub with a few repositories, and a computer without models."""
+    folder = tmp_path / "computer"
+    folder.mkdir()
+    own_stores(folder, monkeypatch)
+    monkeypatch.setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")
+    with HubServer(quantizations(), gated(), drafter_only(), *sisters()) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        yield server
+
+
+@pytest.fixture
+def page(demo: Running, until: Until) -> ModelsPage:
+    """The page, with what the Hub has for this computer."""
+    demo.window.resize(1280, 800)
+    demo.window.show_page("models")
+    page = demo.window.pages.models
+    until(lambda: bool(page.finder.results.names()))
+    return page
+
+
+def shown(page: ModelsPage, until: Until, repo: str = REPO) -> ModelsPage:
+    """The page of a repository, when there is no more to find out."""
+    page.show_repository(repo)
+    until(lambda: page.model.stage in (Stage.SHOWN, Stage.FAILED))
+    until(lambda: not page.model.looking_further)
+    return page
+
+
+def totals(page: ModelsPage) -> list[int]:
+    return [row.line.plan.placement.need.total for row in page.view.rows.rows if row.line]
+
+
+def test_from_a_search_to_a_chat_with_the_drafter(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    QTest.keyClicks(page.finder.field, "demo-3m")
+    QTest.keyClick(page.finder.field, Qt.Key.Key_Return)
+    until(lambda: "Slipstream-Demo-3M-GGUF" in page.finder.results.names())
+    page.finder.results.choose(REPO)
+    until(lambda: page.model.stage is Stage.SHOWN)
+    assert page.view.headline.text().startswith("Q4_0 fits in main memory with 4k context")
+    assert page.view.action.text().startswith("Download · ")
+    page.view.action.click()
+    until(lambda: not page.tray.isHidden() and not page.tray.chat.isHidden())
+    assert "Chat now" in page.tray.chat.text()
+    page.tray.chat.click()
+    until(
+        lambda: demo.control.phase is Phase.READY and "Q4_0" in demo.window.chat.header.model_text
+    )
+    say(demo, until, "Tell me a story about a fox.")
+    loaded = demo.control.loaded
+    assert loaded is not None
+    assert loaded.spec.kind is DrafterKind.MTP
+    assert "accepted" in page_text(demo)
+
+
+def test_the_slider_moves_every_bar_and_the_engine_confirms(page: ModelsPage, until: Until) -> None:
+    shown(page, until)
+    before = totals(page)
+    page.view.knobs.slider.setValue(0)
+    until(lambda: all(new < old for new, old in zip(totals(page), before, strict=True)))
+    until(lambda: page.model.picture is not None and page.model.picture.exact)
+    assert page.model.picture is not None
+    assert page.model.picture.knobs.context == 2048
+
+
+def test_another_drafter_and_none_change_what_is_planned_and_downloaded(
+    page: ModelsPage, until: Until
+) -> None:
+    shown(page, until)
+    chip = next(c for c in page.view.drafters.chips() if c.text().startswith("DFlash, dflash-"))
+    chip.click()
+    line = page.view.line
+    assert line is not None
+    until(lambda: page.view.line is not None and page.view.line.plan.setup.spec.kind == "dflash")
+    order = page.model.order(page.view.line) if page.view.line else None
+    assert order is not None
+    assert order.pairing is not None
+    assert order.pairing.path.startswith("dflash-")
+    choose(page.view.knobs.drafter, "No drafter")
+    until(lambda: page.view.line is not None and page.view.line.plan.setup.spec.kind is None)
+    order = page.model.order(page.view.line) if page.view.line else None
+    assert order is not None
+    assert order.pairing is None
+
+
+def test_a_drafter_of_another_repository_is_named_with_it(page: ModelsPage, until: Until) -> None:
+    shown(page, until, SISTER)
+    assert any(
+        "sisters/Slipstream-Demo-3M-MTP-GGUF" in chip.text() for chip in page.view.drafters.chips()
+    )
+
+
+def test_a_row_opens_its_breakdown_and_reads_as_text(page: ModelsPage, until: Until) -> None:
+    shown(page, until)
+    row = page.view.rows.rows[-1]
+    assert row.line is not None
+    assert "gigabytes" in row.accessibleName()
+    row.setFocus()
+    QTest.keyClick(row, Qt.Key.Key_Space)
+    text = page.view.rows.breakdown.text
+    for part in ("weights", "context", "compute", "drafter", "kept free", "Laid out by the engine"):
+        assert part in text
+    assert page.view.rows.breakdown.button.text().startswith("Download · ")
+    QTest.keyClick(row, Qt.Key.Key_Space)
+    assert page.view.rows.breakdown.isHidden()
+
+
+def test_a_model_on_this_computer_is_loaded_as_its_knobs_stand(
+    demo: Running, page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    demo.preferences.set("model_folders", (str(own_model.parent),))
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    page.show_model(Model(demo.stock.shelf.library.models[0], demo.stock.shelf.library, "My own"))
+    until(lambda: page.model.stage is Stage.SHOWN)
+    assert page.view.action.text() == "Chat"
+    page.view.knobs.slider.setValue(0)
+    choose(page.view.knobs.kv_type, "q8_0")
+    until(lambda: page.model.picture is not None and page.model.picture.knobs.kv_type == "q8_0")
+    page.view.action.click()
+    until(lambda: demo.control.model_in_use == own_model and demo.control.phase is Phase.READY)
+    assert demo.control.loaded is not None
+    assert demo.control.loaded.context == 2048
+    assert settings_of(own_model).kv_type == "q8_0"
+
+
+def test_a_gated_repository_says_what_to_do(page: ModelsPage, until: Until) -> None:
+    shown(page, until, GATED)
+    assert page.model.stage is Stage.FAILED
+    assert "accepted its conditions" in page.view.trouble.text
+    buttons = [button.text() for button in page.view.trouble.buttons()]
+    assert buttons == ["Enter a token", "Open its page", "Try again"]
+
+
+def test_a_repository_of_drafters_says_so(page: ModelsPage, until: Until) -> None:
+    shown(page, until, DRAFTERS)
+    assert "has drafters only" in page.view.trouble.text
+
+
+def test_a_hub_that_is_away_is_told_and_asked_again(
+    page: ModelsPage, until: Until, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    shown(page, until)
+    assert "cannot be reached" in page.view.trouble.text
+    page.finder.field.setText("fox")
+    until(lambda: "cannot be reached" in page.finder.trouble.text)
+    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+    next(b for b in page.view.trouble.buttons() if b.text() == "Try again").click()
+    until(lambda: page.model.stage is Stage.SHOWN)
+
+
+def test_what_was_looked_at_is_listed_again_after_a_restart(
+    demo: Running, page: ModelsPage, until: Until, start: Callable[..., Running]
+) -> None:
+    shown(page, until)
+    demo.window.close()
+    demo._save_state()
+    again = start()
+    again.window.show_page("models")
+    finder = again.window.pages.models.finder
+    finder.tab_chosen.emit(Tab.RECENT)
+    assert finder.results.names() == ["Slipstream-Demo-3M-GGUF"]
+
+
+def test_the_card_is_shown_as_text(page: ModelsPage, until: Until, hub: HubServer) -> None:
+    hub.repos[REPO].card = "# About\n\nA small model. ![picture](https://example.org/x.png)"
+    shown(page, until)
+    page.view.card.click()
+    until(lambda: "A small model." in page.card.transcript.plain_text())
+    page.card.closed.emit()
+    assert page.view.isVisible()
+
+
+def test_settings_of_a_model_make_its_command(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    path = resolve("demo")
+    page.show_settings(path, "Demo")
+    until(lambda: "--ctx-size" in page.settings.command.toPlainText())
+    context = page.settings.form.editors["context"].widget
+    context.setValue(1024)  # type: ignore[attr-defined]
+    until(lambda: "--ctx-size 1024" in page.settings.command.toPlainText())
+    assert settings_of(path).context == 1024
+    assert notice(demo) == "This takes effect when the model is loaded again."
+    page.settings.form.editors["extra"].widget.setPlainText("--port 80")  # type: ignore[attr-defined]
+    until(lambda: "--port" in page.settings.trouble.text())
+    assert not page.settings.command.toPlainText()
+    page.settings.reset.click()
+    until(lambda: "--ctx-size" in page.settings.command.toPlainText())
+    assert settings_of(path).context is None
+
+
+def test_a_folder_that_is_dropped_is_asked_about_and_shown(
+    demo: Running, until: Until, own_model: Path
+) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(own_model.parent))])
+    drop(demo, data)
+    until(lambda: "holds models" in notice(demo))
+    demo.window.notices.act()
+    assert str(own_model.parent) in demo.preferences.values.model_folders
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    assert demo.window.pages.models.overview.isVisible()
+
+
+def drop(running: Running, data: QMimeData) -> None:
+    event = QDropEvent(
+        QPointF(10, 10),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    running.window.dropEvent(event)
+
+
+def test_the_first_steps_are_shown_once(
+    start: Callable[..., Running], until: Until, home: Path
+) -> None:
+    state = home / "config" / "window.json"
+    state.write_text(json.dumps({**json.loads(state.read_text()), "welcomed": False}))
+    first = start()
+    first.window.begin("")
+    assert not first.window.chat.isVisible()
+    until(lambda: first.control.phase is Phase.READY)  # the demo is ready at once
+    steps = first.window.pages.first_steps
+    assert steps is not None
+    steps.demo_wanted.emit()
+    steps.closed.emit()
+    assert first.window.chat.isVisible()
+    first.window.close()
+    first.end()
+    again = start()
+    again.window.begin("")
+    assert again.window.chat.isVisible()
