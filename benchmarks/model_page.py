@@ -41,7 +41,7 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else "qwen3.6-27b"
     folder = Path(tempfile.mkdtemp())
     os.environ["HF_HOME"], os.environ["SLIPSTREAM_HOME"] = str(folder), str(folder / "home")
-    with HubServer(_repository(folder, name)) as hub:
+    with HubServer(repository(folder, name)) as hub:
         os.environ["HF_ENDPOINT"] = hub.endpoint
         desk, cancel = desk_for(Question()), CancelToken()
         subject = look_up(REPO, Question(), desk, cancel, look=Look.HEADER)
@@ -101,7 +101,7 @@ def _best(call: Callable[[], object], times: int) -> float:
     return min(spent) * 1000
 
 
-def _repository(folder: Path, name: str) -> Repo:
+def repository(folder: Path, name: str) -> Repo:
     """Files that are all header, each with its true size."""
     plain = [label for label in MIXES if not label.startswith("UD-")]
     files = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontMetrics
@@ -29,15 +30,6 @@ class Fonts:
     small: QFont
 
 
-def fonts(look: Look) -> Fonts:
-    """The fonts of a row, at the present text size."""
-    return Fonts(
-        tabular(look.font(14)),
-        tabular(look.font(14, QFont.Weight.DemiBold)),
-        tabular(look.font(12, QFont.Weight.Medium)),
-    )
-
-
 @dataclass(frozen=True)
 class Places:
     """Where the parts of one row stand."""
@@ -58,6 +50,7 @@ class Columns:
         two_lines: there is no room for all of them in one line.
         height: of a row.
         side, gap, bar: beside the columns, between them, and the height of the bar.
+        fonts: of the present text size.
     """
 
     label: int
@@ -69,6 +62,7 @@ class Columns:
     side: int
     gap: int
     bar: int
+    fonts: Fonts
 
     def places(self, width: int) -> Places:
         """Where everything stands in a row of this width."""
@@ -100,15 +94,18 @@ def columns_for(lines: Sequence[Line], width: int, look: Look) -> Columns:
         width: of a row in pixels.
         look: sizes.
     """
-    own = fonts(look)
-    normal, bold, small = (QFontMetrics(font) for font in (own.normal, own.bold, own.small))
-    labels = [bold.horizontalAdvance(one.label) for one in lines]
-    labels += [small.horizontalAdvance(remark(one)) for one in lines]
-    label = max(labels, default=0) + _SLACK
-    size = _SLACK + max((normal.horizontalAdvance(file_size(one)) for one in lines), default=0)
-    total = _SLACK + max((bold.horizontalAdvance(total_size(one)) for one in lines), default=0)
-    verdict = _SLACK + max((small.horizontalAdvance(one.verdict) for one in lines), default=0)
-    verdict += 2 * look.px(PILL_SIDE)
+    own = Fonts(
+        tabular(look.font(14)),
+        tabular(look.font(14, QFont.Weight.DemiBold)),
+        tabular(look.font(12, QFont.Weight.Medium)),
+    )
+    label = max(
+        _widest(own.bold, frozenset(line.label for line in lines)),
+        _widest(own.small, frozenset(remark(line) for line in lines)),
+    )
+    size = _widest(own.normal, frozenset(file_size(line) for line in lines))
+    total = _widest(own.bold, frozenset(total_size(line) for line in lines))
+    verdict = _widest(own.small, frozenset(line.verdict for line in lines)) + 2 * look.px(PILL_SIDE)
     side, gap = look.px(SIDE), look.px(_GAP)
     taken = label + size + total + verdict + 4 * gap + 2 * side
     two_lines = width - taken < look.px(_SHORTEST_BAR)
@@ -116,4 +113,11 @@ def columns_for(lines: Sequence[Line], width: int, look: Look) -> Columns:
     if two_lines and label + verdict > room:
         verdict = max(look.px(60), room - label)
     height = look.px(64 if two_lines else 46)
-    return Columns(label, size, total, verdict, two_lines, height, side, gap, look.px(_BAR))
+    return Columns(label, size, total, verdict, two_lines, height, side, gap, look.px(_BAR), own)
+
+
+@lru_cache(maxsize=256)
+def _widest(font: QFont, texts: frozenset[str]) -> int:
+    """The width that the widest of some texts needs, in pixels."""
+    metrics = QFontMetrics(font)
+    return max(map(metrics.horizontalAdvance, texts), default=0) + _SLACK

@@ -60,6 +60,7 @@ class KnobsRow(QWidget):
         self.drafter.chosen.connect(lambda value: self._turn(drafter=value))
         self.layers = QSpinBox()
         self.layers.setAccessibleName(tr("Layers on the GPU"))
+        self.layers.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.layers.setKeyboardTracking(False)
         self.layers.setSpecialValueText(tr("Automatic"))
         self.layers.setMinimum(-1)

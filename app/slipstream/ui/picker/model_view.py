@@ -76,6 +76,7 @@ class ModelView(QWidget):
         self._title = label("", "section", wrap=True)
         self._title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._pills = FlowLayout(gap=6)
+        self._worn: tuple[tuple[str, str], ...] = ()
         self.card = QPushButton(tr("Model card"))
         self.card.clicked.connect(self.card_wanted)
         self.settings = QPushButton(tr("Settings"))
@@ -134,11 +135,11 @@ class ModelView(QWidget):
             self._show(picture)
             self._stack.setCurrentIndex(0)
         elif stage is Stage.FAILED and self._model.error is not None:
-            self._clear_pills()
+            self._wear_pills()
             self.trouble.show_error(self._model.error, self._ways(self._model.error))
             self._stack.setCurrentIndex(2)
         else:
-            self._clear_pills()
+            self._wear_pills()
             self._say_waiting()
             self._stack.setCurrentIndex(1)
 
@@ -165,7 +166,7 @@ class ModelView(QWidget):
         wear_kind(self._banner, "banner" if picture.recommended else "banner-warning")
         self._banner.setAccessibleName(f"{picture.headline} {picture.reason}")
         self.knobs.show_picture(picture)
-        self._legend.show_parts([each.plan.placement.need for each in picture.lines])
+        self._legend.show_needs([each.plan.placement.need for each in picture.lines])
         self._capacity.setText(capacity_words(picture))
         self.rows.show_picture(picture)
         self.drafters.show_picture(picture)
@@ -174,22 +175,25 @@ class ModelView(QWidget):
         self._machine.setText(machine_words(picture))
 
     def _show_pills(self, picture: Picture) -> None:
-        self._clear_pills()
         offer = self._model.subject.offer if self._model.subject else None
-        for words in seen(picture).drafters:
-            self._add_pill(words, "pill-accent")
+        pills = [(words, "pill-accent") for words in seen(picture).drafters]
         if offer is not None and offer.listing.licence:
-            self._add_pill(offer.listing.licence)
+            pills.append((offer.listing.licence, "pill"))
         if picture.trained_context:
             words = tr("{n} trained context").format(n=short_context(picture.trained_context))
-            self._add_pill(words)
+            pills.append((words, "pill"))
         if offer is not None and offer.listing.gated:
-            self._add_pill(tr("gated"), "pill-warning")
+            pills.append((tr("gated"), "pill-warning"))
+        self._wear_pills(tuple(pills))
 
-    def _clear_pills(self) -> None:
-        self._pills.clear()
+    def _wear_pills(self, pills: tuple[tuple[str, str], ...] = ()) -> None:
+        if pills != self._worn:
+            self._worn = pills
+            self._pills.clear()
+            for words, kind in pills:
+                self._add_pill(words, kind)
 
-    def _add_pill(self, words: str, kind: str = "pill") -> None:
+    def _add_pill(self, words: str, kind: str) -> None:
         pill = Pill()
         pill.setProperty("kind", kind)
         self._pills.addWidget(pill)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from slipstream.engine.picture import Line, Picture, Tone
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.picker.columns import PILL_SIDE, Columns, fonts
+from slipstream.ui.picker.columns import PILL_SIDE, Columns
 from slipstream.ui.picker.wording import capacity, file_size, remark, spoken, total_size
 from slipstream.ui.widgets.memory_bar import paint_bar, parts_of
 
@@ -44,16 +44,21 @@ class QuantRow(QAbstractButton):
         """
         self._picture, self._most = picture, most
         self.line = line
-        self.setAccessibleName(spoken(line, picture))
-        self.setAccessibleDescription(line.why)
-        self.setToolTip(line.why)
         self.update()
+
+    def tell(self) -> None:
+        """Say in words what is shown; not while it changes with every frame of a drag."""
+        if self.line is not None and self._picture is not None:
+            self.setAccessibleName(spoken(self.line, self._picture))
+            self.setAccessibleDescription(self.line.why)
+            self.setToolTip(self.line.why)
 
     def fit(self, columns: Columns) -> None:
         """Take over the columns that all rows share."""
-        self._columns = columns
-        self.setFixedHeight(columns.height)
-        self.update()
+        if columns != self._columns:
+            self._columns = columns
+            self.setFixedHeight(columns.height)
+            self.update()
 
     def sizeHint(self) -> QSize:  # noqa: D102, N802
         return QSize(self._look.px(300), self._look.px(46))
@@ -61,7 +66,7 @@ class QuantRow(QAbstractButton):
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: D102, N802
         if self.line is None or self._columns is None or self._picture is None:
             return
-        theme, own = self._look.theme, fonts(self._look)
+        theme, own = self._look.theme, self._columns.fonts
         places = self._columns.places(self.width())
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -91,7 +96,7 @@ class QuantRow(QAbstractButton):
     def _paint_label(self, painter: QPainter, place: QRect) -> None:
         assert self.line is not None
         assert self._columns is not None
-        theme, own, below = self._look.theme, fonts(self._look), remark(self.line)
+        theme, own, below = self._look.theme, self._columns.fonts, remark(self.line)
         upper = lower = place
         if self._columns.two_lines:  # one beside the other
             taken = QFontMetrics(own.bold).horizontalAdvance(self.line.label)
@@ -105,7 +110,8 @@ class QuantRow(QAbstractButton):
 
     def _paint_verdict(self, painter: QPainter, column: QRect) -> None:
         assert self.line is not None
-        theme, font = self._look.theme, fonts(self._look).small
+        assert self._columns is not None
+        theme, font = self._look.theme, self._columns.fonts.small
         soft, colour = {
             Tone.GOOD: (theme.accent_soft, theme.accent_text),
             Tone.PLAIN: (theme.pill, theme.text_muted),

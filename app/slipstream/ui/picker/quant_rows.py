@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -15,6 +15,9 @@ from slipstream.ui.picker.quant_row import QuantRow, group_name
 from slipstream.ui.picker.shown import most_telling
 from slipstream.ui.picker.wording import capacity
 from slipstream.ui.widgets.labels import label
+
+_A_LITTLE_MORE, _BEYOND = 1.05, 1.5
+_SETTLE_MS = 150
 
 
 class QuantRows(QFrame):
@@ -39,6 +42,10 @@ class QuantRows(QFrame):
         self._rows: list[QuantRow] = []
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)  # pressing the chosen row again closes it
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._tell)
         self.breakdown = Breakdown(look)
         self.breakdown.download_wanted.connect(self.download_wanted)
         self.breakdown.load_wanted.connect(self.load_wanted)
@@ -53,7 +60,7 @@ class QuantRows(QFrame):
         self._column.addWidget(self._body)
         self._more = QPushButton()
         self._more.setProperty("kind", "link")
-        self._more.clicked.connect(self._toggle_all)
+        self._more.clicked.connect(self.toggle_all)
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 2, 12, 2)
         foot.addWidget(self._more)
@@ -80,14 +87,13 @@ class QuantRows(QFrame):
         if keys != self._keys:
             self._build(lines)
             self._keys = keys
-        free = capacity(picture)
-        most = max((line.plan.placement.need.total for line in lines), default=0)
-        most = round(max(most, free) * 1.02)  # noqa: so that the mark is never at the very end
+        most = _whole_width(lines, capacity(picture))
         for row, line in zip(self._rows, lines, strict=True):
             row.show_line(line, picture, most)
             if row.isChecked():
                 self.breakdown.show_line(line, picture)
         self._show_more(len(lines), len(picture.lines))
+        self._settle.start()
         self._fit()
 
     def open_row(self, label_: str) -> None:
@@ -95,6 +101,10 @@ class QuantRows(QFrame):
         row = next((row for row in self._rows if row.line and row.line.label == label_), None)
         if row is not None and not row.isChecked():
             row.click()
+
+    def _tell(self) -> None:
+        for row in self._rows:
+            row.tell()
 
     def _build(self, lines: Sequence[Line]) -> None:
         chosen = self.chosen
@@ -136,7 +146,8 @@ class QuantRows(QFrame):
             self.breakdown.show_line(row.line, self._picture)
         self.breakdown.show()
 
-    def _toggle_all(self) -> None:
+    def toggle_all(self) -> None:
+        """Show every quantization, or only the most telling ones."""
         self._all = not self._all
         if self._picture is not None:
             self.show_picture(self._picture)
@@ -158,3 +169,10 @@ class QuantRows(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
         super().resizeEvent(event)
         self._fit()
+
+
+def _whole_width(lines: Sequence[Line], free: int) -> int:
+    """Bytes that the width of a bar stands for: what is free is most of it, so that bars that fit
+    can be told apart; those far beyond it end with the row."""
+    largest = max((line.plan.placement.need.total for line in lines), default=0)
+    return round(max(free * _A_LITTLE_MORE, min(largest, free * _BEYOND))) or largest

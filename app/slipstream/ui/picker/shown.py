@@ -25,7 +25,10 @@ def most_telling(lines: Sequence[Line]) -> tuple[Line, ...]:
     for _, group in groupby(others, key=lambda line: line.bits):
         alike = list(group)
         if not any(line.recommended for line in alike):
-            kept.append(
-                max(alike, key=lambda line: (is_good(line.label), line.dynamic, line.bytes))
-            )
+            kept.append(max(alike, key=_worth))
     return tuple(line for line in lines if any(line is each for each in kept))
+
+
+def _worth(line: Line) -> tuple[bool, bool, bool, int]:
+    """K-quants lose less than the older kinds of as many bits, dynamic ones less than others."""
+    return is_good(line.label), "_K" in line.label, line.dynamic, line.bytes

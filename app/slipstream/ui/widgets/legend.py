@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from slipstream.planning.need import Need
@@ -12,6 +12,7 @@ from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.memory_bar import Part, parts_of
 
 _SIDE = 9
+_PARTS = ("weights", "context", "compute", "drafter", "projector", "margin")
 
 
 class Legend(QWidget):
@@ -20,21 +21,20 @@ class Legend(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._shown: list[tuple[str, str]] = []
+        self._shown: list[tuple[str, int]] = []
         self._row = FlowLayout(self, gap=14)
 
-    def show_parts(self, needs: Sequence[Need]) -> None:
+    def show_needs(self, needs: Sequence[Need]) -> None:
         """Explain the parts of these bars."""
-        parts: dict[str, Part] = {}
-        for need in needs:
-            for part in parts_of(need, self._look.theme):
-                parts.setdefault(part.name, part)
-        key = [(part.name, part.colour.name(QColor.NameFormat.HexArgb)) for part in parts.values()]
+        most = {name: max((getattr(need, name) for need in needs), default=0) for name in _PARTS}
+        there = Need(**most, by_device={})
+        parts = parts_of(there, self._look.theme)
+        key = [(part.name, part.colour.rgba()) for part in parts]
         if key == self._shown:
             return
         self._shown = key
         self._row.clear()
-        for part in parts.values():
+        for part in parts:
             self._row.addWidget(marked(part, self._look))
 
 
