@@ -186,8 +186,12 @@ def _planning(report: Report, _: argparse.Namespace, folder: Path) -> None:
         assert not problems, problems
         curves = Curves(measure)
         for context in (_CONTEXT, 4 * _CONTEXT):  # what a slider is answered from
-            plan(quantizations, _ROOMY, Wish(context), curves)
-        ways: dict[str, Measure | None] = {"dry-run": measure, "formula": None, "slider": curves}
+            plan(quantizations, _ROOMY, Wish(context), curves.exact)
+        ways: dict[str, Measure | None] = {
+            "dry-run": measure,
+            "formula": None,
+            "slider": curves.known,
+        }
         for way, limit in PLAN_SECONDS.items():
             seconds = _seconds_to_plan(quantizations, ways[way])
             rows.append([name, way, f"{seconds:.3f} s", f"{limit:.3f} s", _word(seconds <= limit)])

@@ -28,10 +28,10 @@ from slipstream.hub.library.stored import LocalFile, Source
 from slipstream.ui import app
 from slipstream.ui.library.local_list import LocalList
 from slipstream.ui.library.overview import Overview
-from slipstream.ui.library.row_list import RowList
 from slipstream.ui.library.shelf import Found, Shelf
 from slipstream.ui.look import Look
 from slipstream.ui.preferences import Preferences
+from slipstream.ui.widgets.row_list import RowList
 from slipstream.ui.work import Work
 
 GOAL_LONGEST = 1 / 60

@@ -4,7 +4,7 @@ import pytest
 
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.errors import SlipstreamError
-from slipstream.words import SPECULATION, count, facts_lines, size
+from slipstream.words import SPECULATION, context_size, context_words, count, facts_lines, far, size
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,29 @@ def test_every_way_to_speculate_has_a_name_and_is_explained() -> None:
 )
 def test_numbers_have_their_thousands_apart(number: float, words: str) -> None:
     assert count(number) == words
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (512, "512 tokens of context"), (1024, "1k context"), (16_384, "16k context"),
+        (40_960, "40k context"), (5000, "5,000 tokens of context"), (1 << 20, "1M context"),
+        (3 << 19, "1536k context"),
+    ],
+)  # fmt: skip
+def test_contexts_as_people_say_them(tokens: int, words: str) -> None:
+    assert context_words(tokens) == words
+    assert context_words(tokens).startswith(context_size(tokens))
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "words"),
+    [
+        (3_100_000_000, 5_000_000_000, "3.1 of 5.0 GB"),
+        (620_000_000, 5_000_000_000, "620 MB of 5.0 GB"),
+        (0, 5_000_000_000, "0 of 5.0 GB"),
+        (0, 0, "0 of 0 bytes"),
+    ],
+)
+def test_how_far_it_is(done: int, total: int, words: str) -> None:
+    assert far(done, total) == words

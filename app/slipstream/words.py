@@ -2,8 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from slipstream.errors import Fact, SlipstreamError
+
+
+class Tone(StrEnum):
+    """How good what is said is: what colour its words have."""
+
+    GOOD = "good"
+    PLAIN = "plain"
+    CAUTION = "caution"
+    BAD = "bad"
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,29 @@ def size(number: int) -> str:
             return f"{value:.0f} {unit}"
         value /= 1000
     return f"{value:,.1f} GB"
+
+
+def far(done: int, total: int) -> str:
+    """How much of how much: 3.1 of 5.0 GB, 620 MB of 5.0 GB."""
+    part, whole = size(done), size(total)
+    number, _, unit = part.partition(" ")
+    if not done or unit == whole.partition(" ")[2]:
+        part = number
+    return f"{part} of {whole}"
+
+
+def context_size(tokens: int) -> str:
+    """A context in short, and exactly: 16k is 16,384 tokens, 1M is 1,048,576; 5,000."""
+    for unit, letter in ((1 << 20, "M"), (1 << 10, "k")):
+        if tokens >= unit and tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return count(tokens)
+
+
+def context_words(tokens: int) -> str:
+    """A context as people say it: 16k context, 5,000 tokens of context."""
+    short = context_size(tokens)
+    return f"{short} context" if short[-1].isalpha() else f"{short} tokens of context"
 
 
 def duration(seconds: float) -> str:

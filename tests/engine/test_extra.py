@@ -26,7 +26,8 @@ FORBIDDEN = (
     *("--no-slots", "--offline", "-v", "-lv", "-h", "--help", "--list-devices", "--dry-run"),
     *("-c", "--ctx-size", "-t", "-ngl", "-ctk", "-ctv", "-b", "-ub", "-fa", "-mm", "--no-mmproj"),
     *("--chat-template", "-rea", "--spec-type", "-md", "--spec-draft-n-max", "--draft-max"),
-    *("--draft-p-min", "--spec-draft-p-min"),
+    *("--draft-p-min", "--spec-draft-p-min", "--sleep-idle-seconds"),
+    *("--spec-synth-len", "--spec-synth-rates"),
 )
 numbers = st.integers(-1, 99).map(str)
 values = numbers | st.text("abcXYZ019 ./\\'\"$&;|=", max_size=12).filter(
@@ -66,6 +67,11 @@ def test_what_would_open_the_engine_says_so(embedded: EngineSpec) -> None:
     assert "open the engine to other programs" in refusal("--host 0.0.0.0", embedded).message
     assert "write files" in refusal("--lookup-cache-dynamic x.bin", embedded).message
     assert "load a model from somewhere else" in refusal("-hf a/b", embedded).message
+
+
+def test_nobody_can_make_up_what_is_accepted(embedded: EngineSpec) -> None:
+    for made_up in ("--spec-synth-len 5", "--spec-synth-rates 1,1", "--spec_synth_len 5"):
+        assert "only pretend that drafts are accepted" in refusal(made_up, embedded).message
 
 
 def test_an_option_of_another_engine_is_named(embedded: EngineSpec) -> None:

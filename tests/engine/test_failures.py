@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - log lines are quoted as they are
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.failures import (
     DRAFTER_TROUBLE,
+    after_lack_of_memory,
     drafter_refused,
     engine_problem,
     name_exit,
@@ -66,6 +68,72 @@ def test_each_failure_has_its_name(status: int | None, line: str, code: str) -> 
     assert failure.facts["model"] == "m.gguf"
     assert "{" not in failure.message
     assert "None" not in failure.message
+
+
+def test_what_a_person_typed_is_told_in_the_engines_own_words() -> None:
+    own = replace(PLAIN, extra="--no-warmup --threads_batch abc")
+    line = 'error while handling argument "--threads-batch": invalid stoi argument.'
+    failure = name_failure(1, [line], own)
+    assert failure.code == "extra_refused"
+    assert failure.message == f"The engine refuses the extra arguments: {line}"
+    assert "extra arguments" in failure.action
+    stray = name_failure(1, ["error: invalid argument: words"], replace(PLAIN, extra="-tb 1 words"))
+    assert stray.message == "The engine refuses the extra arguments: invalid argument: words."
+
+
+@pytest.mark.parametrize("extra", ["", "--threads-batch 4", "--no-threads 4"])
+def test_what_nobody_typed_is_the_engines_fault(extra: str) -> None:
+    line = "error: invalid argument: --threads"
+    assert name_failure(1, [line], replace(PLAIN, extra=extra)).code == "engine_cannot"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0.1 E llama_init_from_model: quantized V cache requires flash_attn to be enabled",
+        "E llama_init_from_model: V cache type q4_0 with block size 32 does not divide n_embd_head_v=80",
+    ],
+)  # fmt: skip
+def test_a_type_of_the_cache_that_cannot_be_had_is_not_the_file_s_fault(line: str) -> None:
+    failure = name_failure(1, [line], replace(PLAIN, kv_type="q4_0"), loading=True)
+    assert failure.code == "setting_conflict"
+    assert failure.message == "m.gguf cannot keep its context's memory as q4_0 here."
+
+
+TAKES_CONTEXT = (
+    "0.1 I llama_context: flash_attn            = auto",
+    "0.2 I llama_kv_cache:        CPU KV buffer size =  1536.00 MiB",
+)
+
+
+@pytest.mark.parametrize("line", TAKES_CONTEXT)
+@pytest.mark.parametrize("status", [139, 137, 0xC0000005])
+def test_a_crash_while_the_context_takes_its_memory_is_lack_of_memory(
+    status: int, line: str
+) -> None:
+    assert name_failure(status, ["x", line], PLAIN, loading=True).code == "not_enough_memory"
+    assert name_failure(status, ["x", line], PLAIN).code != "not_enough_memory"
+    assert name_failure(status, [line, "x"], PLAIN, loading=True).code != "not_enough_memory"
+    assert name_failure(1, [line], PLAIN, loading=True).code == "engine_exited"
+
+
+def test_a_thread_without_room_for_its_stack_is_lack_of_memory() -> None:
+    log = [
+        "terminate called after throwing an instance of 'std::system_error'",
+        "  what():  Resource temporarily unavailable",
+    ]
+    assert name_failure(134, log, PLAIN, loading=True).code == "not_enough_memory"
+
+
+@pytest.mark.parametrize("status", [139, 137, 1])
+def test_an_end_without_a_reason_after_lack_of_memory_is_more_of_it(status: int) -> None:
+    failure = name_failure(status, [], PLAIN, loading=True)
+    read_again = after_lack_of_memory(failure, PLAIN)
+    assert read_again.code == "not_enough_memory"
+    assert "shorter context" in read_again.action
+    assert read_again.facts == failure.facts
+    damaged = name_failure(1, ["E gguf_init_from_reader: failed to read key"], PLAIN)
+    assert after_lack_of_memory(damaged, PLAIN) is damaged
 
 
 @pytest.mark.parametrize(

@@ -198,11 +198,9 @@ def test_a_table_with_something_else_than_repositories_is_refused(tmp_path: Path
 def test_models_that_fit_are_suggested_with_their_drafters(hub: HubServer, look: Look) -> None:
     found = look.found(computer(12))
     assert list(found) == [QWEN, GEMMA, LLAMA]
-    assert found[QWEN].sentence == "Fits fully in main memory, with its MTP drafter."
-    assert found[GEMMA].sentence == (
-        "Fits fully in main memory, with its MTP drafter. It reads images."
-    )
-    assert found[LLAMA].sentence == "Fits fully in main memory, without a drafter."
+    assert found[QWEN].sentence == "Fits in main memory, with the MTP head."
+    assert found[GEMMA].sentence == ("Fits in main memory, with its MTP drafter. It reads images.")
+    assert found[LLAMA].sentence == "Fits in main memory, without a drafter."
     assert found[QWEN].name == "Qwen3.5 9B"
 
 
@@ -219,7 +217,7 @@ def test_the_order_brings_drafter_and_projector_and_tells_their_bytes(
 
 def test_a_card_gets_what_lies_on_it_as_a_whole(hub: HubServer, look: Look) -> None:
     found = look.found(computer(4, 12.0))
-    assert found[QWEN].sentence == "Fits fully on your GPU, with its MTP drafter."
+    assert found[QWEN].sentence == "Fits fully on your GPU, with the MTP head."
 
 
 def test_a_model_that_is_here_already_needs_no_download(hub: HubServer, look: Look) -> None:

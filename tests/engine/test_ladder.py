@@ -68,6 +68,12 @@ def test_a_crash_with_a_drafter_is_helped_by_drafting_less_but_not_by_less_conte
     assert [rung.context for rung in helpful] == [16384] * 3
 
 
+def test_extra_arguments_that_are_refused_are_no_matter_of_the_drafter() -> None:
+    typed = replace(WANTED, extra="--device NOPE")
+    for code in ("extra_refused", "setting_conflict"):
+        assert not any(helps(code, typed, rung) for rung in rungs_below(typed))
+
+
 def test_other_failures_are_helped_by_nothing() -> None:
     plain = replace(WANTED, spec=PLAIN)
     assert not any(helps("unsupported_architecture", WANTED, rung) for rung in rungs_below(WANTED))

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from slipstream import paths
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine.model_settings import (
-    MOST,
-    PRESETS,
-    ModelSettings,
-    all_settings,
-    save_settings,
-    settings_of,
-)
+from slipstream.engine.model_records import MOST, all_settings, save_settings, settings_of
+from slipstream.engine.model_settings import PRESETS, ModelSettings
 from slipstream.engine.requests import ReplyOptions
 from slipstream.errors import SlipstreamError
 from slipstream.settings import Kind, by_key, declared

@@ -23,12 +23,13 @@ from slipstream.engine.advice import (
     _without,
     desk_for,
     look_at,
+    look_further,
     look_up,
 )
 from slipstream.engine.computer import Survey, survey
 from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.engine.picker import Picker
-from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture, Tone
+from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture
 from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.hub.cache import hub_cache, snapshot_path
@@ -39,6 +40,7 @@ from slipstream.planning.offer import Look
 from slipstream.planning.parts import HOST
 from slipstream.planning.placement import Fit
 from slipstream.planning.quantizations import local_quantizations
+from slipstream.words import Tone
 
 NEVER = CancelToken()
 NAME = layouts.NAME
@@ -105,6 +107,11 @@ def labels(picture: Picture) -> list[str]:
 
 
 # A model on this computer, at rest and in motion.
+
+
+def further(picker: Picker) -> Picker:
+    """The same with all that may draft, wherever it is."""
+    return picker.widened(look_further(picker.subject, picker.desk, NEVER))
 
 
 def test_the_demo_as_the_engine_lays_it_out(desk: Desk) -> None:
@@ -312,7 +319,7 @@ def test_a_repository_is_shown_after_one_header(page: Page, hub: HubServer) -> N
 
 
 def test_every_drafter_is_found_later(page: Page) -> None:
-    picker = page(layouts.quantizations()).further(NEVER)
+    picker = further(page(layouts.quantizations()))
     picture = picker.picture(KNOBS, NEVER)
     kinds = [one.kind for one in picture.drafters]
     assert kinds[0] is DrafterKind.MTP
@@ -324,11 +331,11 @@ def test_every_drafter_is_found_later(page: Page) -> None:
 def test_a_lower_quantization_drafts_for_those_that_have_one(page: Page) -> None:
     repo = layouts.quantizations()
     larger = [file for file in repo.files if "Q4_0" not in file.path]
-    picture = page(replace(repo, files=larger)).further(NEVER).sketch(KNOBS, NEVER)
+    picture = further(page(replace(repo, files=larger))).sketch(KNOBS, NEVER)
     assert picture.recommended
     assert picture.recommended.label == "Q8_0"  # nothing is lower, so none is offered
     assert DrafterKind.SELF not in {one.kind for one in picture.drafters}
-    picker = page(repo).further(NEVER)
+    picker = further(page(repo))
     key = f"self:{NAME}-Q4_0.gguf"
     chosen = picker.sketch(replace(KNOBS, drafter=key), NEVER)
     assert option(chosen, DrafterKind.SELF).title == "Lower quantization, Q4_0"
@@ -343,7 +350,7 @@ def test_a_drafter_of_another_repository(page: Page) -> None:
     target, sister = layouts.sisters()
     picker = page(target, sister)
     assert picker.sketch(KNOBS, NEVER).lines[0].plan.setup.spec.kind is None
-    picker = picker.further(NEVER)
+    picker = further(picker)
     picture = picker.sketch(KNOBS, NEVER)
     drafter, line = option(picture, DrafterKind.MTP), picture.lines[0]
     assert (drafter.repo, drafter.proven, drafter.fits) == (sister.id, True, True)
@@ -370,7 +377,7 @@ def test_what_does_not_fit_is_listed_with_the_reason(page: Page, tmp_path: Path)
     repo = layouts.sisters()[0]
     wrong = write_mtp(tmp_path / "mtp.gguf", width=64)
     repo.files.append(HubFile(f"mtp-{NAME}-Q8_0.gguf", wrong))
-    picture = page(repo).further(NEVER).sketch(KNOBS, NEVER)
+    picture = further(page(repo)).sketch(KNOBS, NEVER)
     bad = option(picture, DrafterKind.MTP)
     assert not bad.fits
     assert bad.detail
@@ -384,7 +391,7 @@ def test_a_projector_can_be_left_out(page: Page, tmp_path: Path) -> None:
     repo.files.append(HubFile("mmproj-F16.gguf", projector))
     picker = page(repo)
     assert picker.sketch(KNOBS, NEVER).projector == projector.stat().st_size
-    picker = picker.further(NEVER)
+    picker = further(picker)
     with_it = picker.sketch(KNOBS, NEVER).lines[0]
     blind = replace(KNOBS, projector=False)
     without = picker.sketch(blind, NEVER).lines[0]
@@ -411,7 +418,7 @@ def test_what_is_here_comes_first_and_costs_nothing(page: Page) -> None:
 def test_a_hub_that_is_gone_is_told_and_costs_nothing_else(page: Page, hub: HubServer) -> None:
     picker = page(layouts.quantizations())
     hub.stop()
-    before, after = picker.sketch(KNOBS, NEVER), picker.further(NEVER).sketch(KNOBS, NEVER)
+    before, after = picker.sketch(KNOBS, NEVER), further(picker).sketch(KNOBS, NEVER)
     assert labels(after) == labels(before)
     assert after.drafters
     assert after.problems
@@ -423,7 +430,7 @@ def test_what_the_engine_said_is_still_known_after_looking_further(page: Page) -
     exact = picker.picture(plain, NEVER)
     assert exact.exact
     assert {line.plan.method for line in exact.lines} == {"dry-run"}
-    sketch = picker.further(NEVER).sketch(plain, NEVER)
+    sketch = further(picker).sketch(plain, NEVER)
     assert [need(one) for one in sketch.lines] == [need(one) for one in exact.lines]
 
 

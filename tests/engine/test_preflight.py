@@ -14,7 +14,7 @@ from gguf_files import write_target
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.ladder import helps
-from slipstream.engine.preflight import check_context, check_files, check_memory
+from slipstream.engine.preflight import check_context, check_files, check_memory, check_settings
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
@@ -191,3 +191,18 @@ def test_a_drafter_that_cannot_be_read_is_left_to_the_engine(demo: Path, tmp_pat
     gone = SpecConfig(DrafterKind.DFLASH, tmp_path / "gone.gguf", 3)
     large = Computer(Memory(1 << 40, 1 << 40))
     check_context(LaunchConfig(demo, 4096, gone), read_model(demo), large)
+
+
+@pytest.mark.parametrize("kv_type", ["q8_0", "q4_0", "iq4_nl"])
+def test_a_quantized_cache_without_flash_attention_is_a_conflict_of_two_settings(
+    demo: Path, kv_type: str
+) -> None:
+    config = LaunchConfig(demo, 1024, kv_type=kv_type, flash_attention="off")
+    with pytest.raises(SlipstreamError) as raised:
+        check_settings(config)
+    assert raised.value.code == "setting_conflict"
+    assert kv_type in raised.value.message
+    assert "flash attention" in raised.value.message
+    assert "“Flash attention”" in raised.value.action
+    for fine in (replace(config, flash_attention="auto"), replace(config, kv_type="bf16")):
+        check_settings(fine)

@@ -12,7 +12,8 @@ from slipstream.cancel import CancelToken
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine import held, launch
 from slipstream.engine.held import name_holder
-from slipstream.engine.model_settings import ModelSettings, save_settings
+from slipstream.engine.model_records import save_settings
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.remedies import Remedy, RemedyKind, remedy_for
 from slipstream.engine.requests import LoadRequest
 from slipstream.engine.session import Session
@@ -169,7 +170,7 @@ def test_a_kind_in_the_models_own_settings_that_is_not_there_is_left_out(
     ("settings", "code"),
     [
         (ModelSettings(chat_template="{{ nonsense"), "template_unfit"),
-        (ModelSettings(extra="--load-mode sideways"), "engine_cannot"),
+        (ModelSettings(extra="--load-mode sideways"), "extra_refused"),
         (ModelSettings(extra="--port 80"), "extra_refused"),
     ],
 )

@@ -14,11 +14,15 @@ from typing import Any
 
 import psutil
 import pytest
+from gguf import GGUFReader, GGUFWriter
 
+from bad_engines import Posing
 from gguf_files import (
     DEMO_SMALL,
+    copy_keys,
     write_demo_without_head,
     write_dflash_of_another_target,
+    write_file,
     write_projector,
 )
 from slipstream.cancel import Cancelled, CancelToken
@@ -42,7 +46,9 @@ from slipstream.engine.events import (
 )
 from slipstream.engine.held import freed
 from slipstream.engine.launch import command_of
-from slipstream.engine.model_settings import ModelSettings, save_settings
+from slipstream.engine.model_records import save_settings
+from slipstream.engine.model_settings import ModelSettings
+from slipstream.engine.remedies import RemedyKind, remedy_for
 from slipstream.engine.requests import ChatMessage, Loaded, LoadRequest, ReplyOptions
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec
@@ -474,6 +480,80 @@ def test_extra_arguments_are_checked_while_the_old_model_still_runs(
     assert running.state is EngineState.READY
 
 
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("--device NOPE", 'error while handling argument "--device": invalid device: NOPE'),
+        ("--chat-template-kwargs {bad", "Expecting property name"),
+        ("--threads-batch abc", "invalid literal for int() with base 10: 'abc'"),
+        ("--reasoning-budget -1 extra words", "invalid argument: extra"),
+    ],
+)
+def test_extra_arguments_that_the_engine_refuses_are_told_at_once_in_its_words(
+    session: Session, demo: Path, extra: str, words: str
+) -> None:
+    save_settings(demo, ModelSettings(extra=extra))
+    told: list[LoadEvent] = []
+    with pytest.raises(SlipstreamError) as raised:
+        told.extend(session.load(LoadRequest(demo, context=1024), CancelToken()))
+    assert raised.value.code == "extra_refused"
+    assert raised.value.message.startswith("The engine refuses the extra arguments: ")
+    assert words in raised.value.message
+    assert not [event for event in told if isinstance(event, FellBack)]
+    assert session.state is EngineState.STOPPED
+
+
+def test_two_settings_that_exclude_each_other_do_not_unload_what_runs(
+    running: Session, demo: Path
+) -> None:
+    save_settings(demo, ModelSettings(kv_type="q4_0", flash_attention="off"))
+    with pytest.raises(SlipstreamError) as raised:
+        load(running, demo)
+    assert raised.value.code == "setting_conflict"
+    assert running.state is EngineState.READY
+
+
+SHORT_OF_MEMORY = """
+context = int(sys.argv[sys.argv.index("--ctx-size") + 1])
+if context > 8192:
+    print("E ggml_aligned_malloc: insufficient memory (attempted to allocate 3072.00 MB)")
+    sys.exit(1)
+if context > {enough}:
+    os.abort()
+os.execv({python!r}, [{python!r}, *{rest!r}, *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX script poses as the engine")
+def test_a_crash_after_lack_of_memory_leads_to_less_context(
+    embedded: EngineSpec, posing_as: Posing, tmp_path: Path
+) -> None:
+    def short(enough: int) -> Session:
+        python, *rest = embedded.command
+        body = SHORT_OF_MEMORY.format(enough=enough, python=python, rest=rest)
+        return Session(lambda: Choice(posing_as(body), threads=1))
+
+    request = LoadRequest(_with_longer_context(tmp_path / "Long-3M-Q8_0.gguf"), context=16384)
+    session = short(4096)
+    try:
+        falls = [
+            event for event in session.load(request, CancelToken()) if isinstance(event, FellBack)
+        ]
+        assert {fall.code for fall in falls} == {"not_enough_memory"}
+        assert [fall.context for fall in falls][-2:] == [8192, 4096]
+        assert session.loaded
+        assert session.loaded.context == 4096
+    finally:
+        session.stop()
+    with pytest.raises(SlipstreamError) as raised:
+        list(short(0).load(request, CancelToken()))
+    assert raised.value.code == "not_enough_memory"
+    assert "shorter context" in raised.value.action
+    remedy = remedy_for(raised.value, request)
+    assert remedy
+    assert (remedy.kind, remedy.request.context) == (RemedyKind.SMALLER_CONTEXT, 2048)
+
+
 def test_extra_arguments_reach_the_engine(session: Session, demo: Path) -> None:
     save_settings(demo, ModelSettings(extra="--no-warmup"))
     load(session, demo, "off")
@@ -556,6 +636,18 @@ def test_prompts_and_replies_stay_out_of_the_log(session: Session, demo: Path) -
     assert "verbosity = 4" in log
     assert "zanzibarian" not in log
     assert said[:20] not in log
+
+
+def _with_longer_context(path: Path) -> Path:
+    """The small demo, as if it were trained for 16,384 tokens."""
+    demo = GGUFReader(DEMO_SMALL)
+    architecture = str(demo.fields["general.architecture"].contents())
+    writer = GGUFWriter(path, architecture)
+    copy_keys(demo, writer, {f"{architecture}.context_length": 16384})
+    for tensor in demo.tensors:
+        writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
+    write_file(writer)
+    return path
 
 
 def _engine(session: Session) -> psutil.Process:

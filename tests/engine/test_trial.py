@@ -9,18 +9,22 @@ import pytest
 
 from gguf_files import (
     DEMO_DFLASH,
+    DEMO_SMALL,
     write_demo_without_head,
     write_dflash_of_another_target,
     write_dflash_without_sense,
 )
 from slipstream.cancel import CancelToken
 from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecChoice, Unfit
-from slipstream.drafters.verdicts import verdict_on
+from slipstream.drafters.verdicts import Verdict, record, verdict_on
 from slipstream.engine.check import Checked, check_pair
 from slipstream.engine.events import FellBack, LoadEvent
+from slipstream.engine.model_records import save_settings
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.requests import LoadRequest
 from slipstream.engine.session import Session
 from slipstream.engine.spec import Choice, EngineSpec
+from slipstream.ui.wording import not_used
 
 NAME = "Slipstream-Demo-3M-Q8_0.gguf"
 
@@ -113,6 +117,59 @@ def test_a_drafter_that_crashes_the_engine_is_remembered_as_such(
     assert seen
     assert not seen.ok
     assert seen.reason == falls[-1].reason
+
+
+UNUSUAL = {
+    "extra": ModelSettings(extra="--no-warmup"),
+    "template": ModelSettings(chat_template="{{ messages[0].content }}"),
+    "flash attention": ModelSettings(flash_attention="on"),
+    "type of the cache": ModelSettings(kv_type="q8_0"),
+    "layers": ModelSettings(gpu_layers=0),
+}
+
+
+@pytest.mark.parametrize("settings", UNUSUAL.values(), ids=UNUSUAL)
+def test_only_an_ordinary_launch_tells_of_a_drafter(
+    session: Session, embedded: EngineSpec, demo: Path, settings: ModelSettings
+) -> None:
+    def seen() -> Verdict | None:
+        return verdict_on(demo, None, DrafterKind.MTP, embedded.build)
+
+    save_settings(demo, settings)
+    load(session, demo)
+    assert session.loaded
+    assert session.loaded.spec.kind is DrafterKind.MTP
+    assert seen() is None
+
+
+def test_arguments_that_stop_a_drafter_do_so_only_as_long_as_they_are_there(
+    session: Session, embedded: EngineSpec, demo: Path
+) -> None:
+    save_settings(demo, ModelSettings(extra="--spec-draft-n-min 64"))
+    falls = [event for event in load(session, demo) if isinstance(event, FellBack)]
+    assert (falls[-1].code, falls[-1].now) == ("drafter_idle", PLAIN)
+    save_settings(demo, ModelSettings())
+    again = load(session, demo)
+    assert not [event for event in again if isinstance(event, FellBack | Unfit)]
+    assert session.loaded
+    assert session.loaded.spec.kind is DrafterKind.MTP
+    kept = verdict_on(demo, None, DrafterKind.MTP, embedded.build)
+    assert kept
+    assert kept.ok
+
+
+def test_a_head_that_failed_is_told_apart_from_the_model_that_holds_it(
+    session: Session, embedded: EngineSpec, tmp_path: Path
+) -> None:
+    model, reason = Path(shutil.copy(DEMO_SMALL, tmp_path)), "It crashed."
+    failed = Verdict(False, reason, 0, 0, embedded.build, 0.0)
+    record(model, None, DrafterKind.MTP, failed)
+    (left_out,) = [event for event in load(session, model) if isinstance(event, Unfit)]
+    assert isinstance(left_out, Unfit)
+    assert left_out.inside
+    assert not_used(left_out) == f"The MTP head of {model.name} is not used. {reason}"
+    beside = Unfit(DrafterKind.MTP, Path("mtp-head.gguf"), reason, missed=True)
+    assert not_used(beside) == f"mtp-head.gguf is not used. {reason}"
 
 
 def test_a_pair_is_checked_by_starting_it_once(

@@ -351,28 +351,6 @@ def test_notes_that_are_damaged_do_not_matter(stores: Stores, tmp_path: Path, co
     assert library(folder) == before
 
 
-def test_who_uses_a_file_can_be_asked(stores: Stores, tmp_path: Path) -> None:
-    folder = tmp_path / "models"
-    small = write_target(folder / "a-Q4_0.gguf")
-    large = write_target(folder / "a-Q8_0.gguf", padding=1)
-    drafter = write_dflash(folder / "dflash-a.gguf")
-    found = library(folder)
-    assert [model.path for model in found.uses(drafter).models] == [small, large]
-    assert [model.path for model in found.uses(small).models] == [small]
-    assert [place.home for place in found.uses(drafter).places] == [folder]
-    assert found.uses(tmp_path / "other.gguf").models == ()
-
-
-@links
-def test_the_revisions_that_use_a_file_can_be_asked(stores: Stores, tmp_path: Path) -> None:
-    for revision in (OLD, MAIN):
-        entry = in_cache(
-            stores[0], "owner/x", write_target(tmp_path / "a-Q8_0.gguf"), revision=revision
-        )
-    for name in (entry, entry.resolve()):
-        assert [place.revision for place in library().uses(name).places] == [MAIN, OLD]
-
-
 def test_each_store_says_what_it_takes_of_its_disk(stores: Stores, tmp_path: Path) -> None:
     model = in_cache(stores[0], "o/x", write_target(tmp_path / "a.gguf"), links=not NO_LINKS)
     other = write_target(tmp_path / "models" / "b.gguf")

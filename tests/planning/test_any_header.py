@@ -13,7 +13,6 @@ from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
 from slipstream.planning.computer import Computer
-from slipstream.planning.curves import Curves
 from slipstream.planning.extras import extras_of, projector_bytes
 from slipstream.planning.formula import predict
 from slipstream.planning.model import model_of
@@ -98,17 +97,3 @@ def test_any_model_can_be_planned_and_told_about(header: Header, setup: Setup) -
         (planned,) = plan([one], COMPUTER, wish).plans
         assert 0 <= planned.placement.offload.count <= planned.layers
         assert json.dumps(why(planned, COMPUTER))
-
-
-@settings(max_examples=40)
-@given(any_header(), st.integers(1, 2**31 - 1))
-def test_curves_never_ask_about_a_context_below_one(header: Header, context: int) -> None:
-    asked: list[int] = []
-
-    def measure(target: Header, setup: Setup, drafter: Header | None, where: Offload) -> Breakdown:
-        asked.append(setup.context)
-        return Breakdown({})
-
-    with contextlib.suppress(SlipstreamError):  # an impossible shape
-        Curves(measure)(header, Setup(context), None, Offload())
-    assert 0 < min(asked, default=1) <= context

@@ -13,6 +13,7 @@ from slipstream.drafters.kinds import PLAIN, DrafterKind, SpecConfig
 from slipstream.errors import SlipstreamError
 from slipstream.planning.curves import STOPS, Curves, between
 from slipstream.planning.formula import predict
+from slipstream.planning.layouts import Measure
 from slipstream.planning.model import model_of
 from slipstream.planning.parts import HOST, Breakdown, Offload, Setup, Share
 from slipstream.weights.header import Header
@@ -39,85 +40,62 @@ class Engine:
         return predict(model_of(target), setup)
 
 
-def test_at_a_stop_it_is_what_the_engine_says() -> None:
-    engine = Engine()
-    curves = Curves(engine)
-    model = known("qwen3.6-27b")
+def learnt(measure: Measure, model: Header, setup: Setup, drafter: Header | None = None) -> Curves:
+    """What was asked for at every stop that a slider is answered from."""
+    curves = Curves(measure)
     for stop in STOPS:
-        if stop <= 262_144:
-            setup = Setup(stop, MTP)
-            assert curves(model, setup, None, HERE) == predict(model_of(model), setup)
-    assert set(engine.asked) <= set(STOPS)
+        curves.exact(model, replace(setup, context=stop), drafter, HERE)
+    return curves
 
 
-def test_between_stops_it_lies_on_the_line_and_asks_only_at_them() -> None:
-    engine = Engine()
-    curves = Curves(engine)
-    model = known("llama-3.1-8b")
-    for context in (10_000, 10_001, 4097, 16_383):
-        curves(model, Setup(context), None, HERE)
-    assert engine.asked == [4096, 16_384]
-    said = curves(model, Setup(10_240), None, HERE)
+def test_at_a_stop_it_is_what_the_engine_says() -> None:
+    engine, model = Engine(), known("qwen3.6-27b")
+    curves = learnt(engine, model, Setup(0, MTP))
+    for stop in STOPS:
+        setup = Setup(stop, MTP)
+        assert curves.known(model, setup, None, HERE) == predict(model_of(model), setup)
+    assert engine.asked == list(STOPS)
+
+
+def test_between_stops_it_lies_on_the_line_and_asks_nothing() -> None:
+    engine, model = Engine(), known("llama-3.1-8b")
+    said = learnt(engine, model, Setup(0)).known(model, Setup(10_240), None, HERE)
     assert said
-    middle = said.target[HOST]
-    assert middle.context == 1280 * MIB
+    assert said.target[HOST].context == 1280 * MIB
+    assert engine.asked == list(STOPS)
 
 
-def test_the_trained_context_is_a_stop_too() -> None:
-    engine = Engine()
-    model = known("qwen3-8b")  # 40,960 tokens
-    Curves(engine)(model, Setup(40_960), None, HERE)
-    Curves(engine)(model, Setup(30_000), None, HERE)
-    assert engine.asked == [40_960, 16_384, 40_960]
-
-
-def test_below_the_first_stop_and_beyond_the_last_the_engine_is_asked_itself() -> None:
-    engine = Engine()
-    model = known("qwen3-8b")
-    for context in (300, 50_000):
-        there = Curves(engine)(model, Setup(context), None, HERE)
-        assert there == predict(model_of(model), Setup(context))
-        assert context in engine.asked
-
-
-@pytest.mark.parametrize("trained", [-5, 0, "many"])
-def test_a_trained_context_that_is_none_is_no_stop(trained: int | str) -> None:
-    engine = Engine()
-    Curves(engine)(header("llama", {"context_length": trained}), Setup(3000), None, HERE)
-    assert engine.asked == [2048, 4096]
-
-
-def test_quantizations_of_a_model_share_the_stops() -> None:
+def test_quantizations_of_a_model_share_what_was_asked() -> None:
     engine = Engine()
     curves = Curves(engine)
     for label in ("Q8_0", "Q4_K_M"):
-        curves(known("llama-3.1-8b", label), Setup(10_000), None, HERE)
-    assert engine.asked == [4096, 16_384]
+        curves.exact(known("llama-3.1-8b", label), Setup(4096), None, HERE)
+    assert engine.asked == [4096]
 
 
 @pytest.mark.parametrize(
     ("setup", "where", "drafter"),
     [
-        (Setup(10_000, MTP), HERE, None),
-        (Setup(10_000, kv_type="q8_0"), HERE, None),
-        (Setup(10_000), Offload({"CUDA0": 66}), None),
-        (Setup(10_000), HERE, header("dflash", path=Path("drafter.gguf"))),
+        (Setup(4096, MTP), HERE, None),
+        (Setup(4096, kv_type="q8_0"), HERE, None),
+        (Setup(4096), Offload({"CUDA0": 66}), None),
+        (Setup(4096), HERE, header("dflash", path=Path("drafter.gguf"))),
     ],
 )
-def test_another_question_has_stops_of_its_own(
+def test_another_question_is_asked_again(
     setup: Setup, where: Offload, drafter: Header | None
 ) -> None:
-    engine = Engine()
+    engine, model = Engine(), known("qwen3.6-27b")
     curves = Curves(engine)
-    model = known("qwen3.6-27b")
-    curves(model, Setup(10_000), None, HERE)
-    curves(model, setup, drafter, where)
-    assert engine.asked == [4096, 16_384] * 2
+    curves.exact(model, Setup(4096), None, HERE)
+    assert curves.known(model, setup, drafter, where) is None
+    curves.exact(model, setup, drafter, where)
+    assert engine.asked == [4096, 4096]
 
 
 def test_an_engine_that_fails_fails_here() -> None:
     with pytest.raises(SlipstreamError):
-        Curves(Silent())(known("qwen3-8b"), Setup(1000), None, HERE)
+        Curves(Silent()).exact(known("qwen3-8b"), Setup(1000), None, HERE)
 
 
 @settings(max_examples=25)
@@ -138,7 +116,8 @@ def test_between_stops_the_formula_is_corrected_by_what_it_was_off_at_them(
         more = Share(context=20 * MIB + off, compute=100 * setup.context)
         return replace(planned, target={id_: one + more for id_, one in planned.target.items()})
 
-    guess, said = Curves(engine)(model, setup, None, HERE), engine(model, setup, None, HERE)
+    guess = learnt(engine, model, setup).known(model, setup, None, HERE)
+    said = engine(model, setup, None, HERE)
     assert guess
     for place, share in said.target.items():
         assert guess.target[place].total == pytest.approx(share.total, abs=2)
@@ -164,12 +143,13 @@ def test_whichever_quantization_was_asked_about_the_weights_are_those_of_the_wan
             {id_: replace(one, weights=0) for id_, one in planned.drafter.items()},
         )
 
-    curves, small, large = Curves(engine), known("qwen3.6-27b", "Q4_K_M"), known("qwen3.6-27b")
-    curves(large, Setup(16_384, MTP), None, HERE)
+    small, large = known("qwen3.6-27b", "Q4_K_M"), known("qwen3.6-27b")
+    curves = learnt(engine, large, Setup(0, MTP))
     for model in (small, large):
         for context in (16_384, 20_000):
             setup = Setup(context, MTP)
-            said, right = curves(model, setup, None, HERE), engine(model, setup, None, HERE)
+            said = curves.known(model, setup, None, HERE)
+            right = engine(model, setup, None, HERE)
             assert said
             assert said.target[HOST].weights == right.target[HOST].weights
             assert said.total == pytest.approx(right.total, abs=4)

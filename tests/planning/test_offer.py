@@ -24,9 +24,10 @@ from slipstream.drafters.kinds import MADE_FOR_A_TARGET, DrafterKind
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import Address
 from slipstream.hub.connection import connect
-from slipstream.planning.offer import Offer, Row, read_offer
+from slipstream.planning.offer import Offer, read_offer
 from slipstream.planning.plan import Plan, Wish, plan
 from slipstream.planning.quantizations import Quantization, local_quantizations
+from slipstream.planning.rows import Row
 
 REPO = "owner/Slipstream-Demo-3M-GGUF"
 NAME = "Slipstream-Demo-3M"

@@ -15,9 +15,9 @@ from slipstream.planning.model import model_of
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan, Wish, plan
 from slipstream.planning.quantizations import Quantization
-from slipstream.planning.sentences import Tone, context_words, headline, verdict, why
+from slipstream.planning.sentences import headline, verdict, why
 from slipstream.weights.skeleton import shape_key
-from slipstream.words import size
+from slipstream.words import Tone, size
 
 
 def planned(
@@ -322,15 +322,3 @@ def test_the_headline_names_a_drafter_of_its_own(kind: DrafterKind, words: str) 
     spec = SpecConfig(kind, Path("drafter.gguf"), 3)
     drafted = replace(one, setup=replace(one.setup, spec=spec))
     assert headline([drafted], computer(64)).endswith(f" and {words}.")
-
-
-@pytest.mark.parametrize(
-    ("tokens", "words"),
-    [
-        (512, "512 tokens of context"), (1024, "1k context"), (16_384, "16k context"),
-        (40_960, "40k context"), (5000, "5,000 tokens of context"), (1 << 20, "1M context"),
-        (3 << 19, "1536k context"),
-    ],
-)  # fmt: skip
-def test_contexts_as_people_say_them(tokens: int, words: str) -> None:
-    assert context_words(tokens) == words

@@ -14,7 +14,7 @@ from slipstream.hub.downloads.records import Record, Stage
 from slipstream.hub.downloads.standing import Standing
 from slipstream.hub.files import RepoFile
 from slipstream.ui.downloads import wording
-from slipstream.ui.downloads.wording import Phase, Way
+from slipstream.ui.downloads.wording import Phase, Step
 
 GB = 1_000_000_000
 REPO = "ggml-org/gemma-4-E4B-it-GGUF"
@@ -76,19 +76,6 @@ def test_what_happens_is_said_in_plain_words() -> None:
     assert [wording.state(one) for one in said.values()] == list(said)
 
 
-@pytest.mark.parametrize(
-    ("done", "total", "words"),
-    [
-        (3_100_000_000, 5 * GB, "3.1 of 5.0 GB"),
-        (620_000_000, 5 * GB, "620 MB of 5.0 GB"),
-        (0, 5 * GB, "0 of 5.0 GB"),
-        (0, 0, "0 of 0 bytes"),
-    ],
-)
-def test_how_far_it_is(done: int, total: int, words: str) -> None:
-    assert wording.far(done, total) == words
-
-
 def test_numbers_as_far_as_they_are_known() -> None:
     now = progress(3_100_000_000)
     assert wording.numbers(standing(now=now)) == "3.1 of 5.0 GB"
@@ -117,23 +104,23 @@ def test_pieces_are_called_what_they_are() -> None:
 @pytest.mark.parametrize(
     ("error", "way", "page"),
     [
-        (failed("offline"), Way.AGAIN, ""),
-        (failed("checksum_mismatch"), Way.AGAIN, ""),
-        (failed("disk_full", path="/x"), Way.FOLDER, ""),
-        (failed("file_exists", path="/x"), Way.FOLDER, ""),
-        (failed("bad_token", http_status=401), Way.TOKEN, ""),
-        (failed("forbidden", http_status=403), Way.TOKEN, ""),
-        (failed("gated", http_status=401, page="https://hub/a/b"), Way.TOKEN, "https://hub/a/b"),
-        (failed("gated", http_status=403, page="https://hub/a/b"), Way.PAGE, "https://hub/a/b"),
-        (failed("gated", http_status=403, page="file:///etc/passwd"), Way.TOKEN, ""),
-        (failed("repo_not_found", http_status=401), Way.TOKEN, ""),
-        (failed("repo_not_found", http_status=404), Way.AGAIN, ""),
-        (failed("changed_on_hub"), Way.LOOK, ""),
+        (failed("offline"), Step.AGAIN, ""),
+        (failed("checksum_mismatch"), Step.AGAIN, ""),
+        (failed("disk_full", path="/x"), Step.FOLDER, ""),
+        (failed("file_exists", path="/x"), Step.FOLDER, ""),
+        (failed("bad_token", http_status=401), Step.TOKEN, ""),
+        (failed("forbidden", http_status=403), Step.TOKEN, ""),
+        (failed("gated", http_status=401, page="https://hub/a/b"), Step.TOKEN, "https://hub/a/b"),
+        (failed("gated", http_status=403, page="https://hub/a/b"), Step.PAGE, "https://hub/a/b"),
+        (failed("gated", http_status=403, page="file:///etc/passwd"), Step.TOKEN, ""),
+        (failed("repo_not_found", http_status=401), Step.TOKEN, ""),
+        (failed("repo_not_found", http_status=404), Step.AGAIN, ""),
+        (failed("changed_on_hub"), Step.LOOK, ""),
     ],
 )
-def test_one_button_helps(error: SlipstreamError, way: Way, page: str) -> None:
+def test_one_button_helps(error: SlipstreamError, way: Step, page: str) -> None:
     offered = wording.help_for(error)
-    assert (offered.way, offered.page) == (way, page)
+    assert (offered.step, offered.page) == (way, page)
     assert offered.button
     assert offered.advice
 

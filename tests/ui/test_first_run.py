@@ -132,7 +132,7 @@ def test_a_suggestion_names_its_drafter_and_is_downloaded_with_one_button(
 ) -> None:
     shown(page, work, until)
     card = page.cards[0]
-    assert "with its MTP drafter" in card.text
+    assert "with the MTP head" in card.text
     assert card.button.text().startswith("Download · ")
     spied = spies(page)
     card.button.click()

@@ -80,7 +80,7 @@ class Desk:
 
     def pills(self, name: str) -> list[str]:
         key = str(self.model(name).path)
-        return [pill.text for row in self.page.list.rows if row.key == key for pill in row.pills]
+        return [pill.words for row in self.page.list.rows if row.key == key for pill in row.pills]
 
     def ask(self, name: str) -> None:
         """Select a model and press Delete."""
@@ -168,7 +168,7 @@ def test_a_removed_model_is_gone_at_once_and_comes_back(several: Desk) -> None:
     assert several.titles() == ["Test Q4_K_M", "Test Q8_0"]
     assert [row.title for row in several.list.list.rows] == ["Test Q4_K_M", "Test Q8_0"]
     notice = several.notices[-1]
-    assert notice.text.startswith("Own Q8_0 was removed: frees ")
+    assert notice.text.startswith("Own Q8_0 was removed. That frees ")
     assert notice.button == "Undo"
     several.look()
     assert "Own-Q8_0.gguf" not in several.names()

@@ -14,7 +14,8 @@ from gguf_files import DEMO_DFLASH, write_demo_without_head, write_projector, wr
 from running_engine import guardians
 from slipstream import paths
 from slipstream.engine import launch
-from slipstream.engine.model_settings import ModelSettings, save_settings
+from slipstream.engine.model_records import save_settings
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.machine.memory import Memory
 from slipstream.settings import EMBEDDED
 from slipstream.ui import models

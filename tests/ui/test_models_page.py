@@ -1,6 +1,7 @@
 """The Models page as a newcomer uses it: from a search to a chat, with a real Hub and engine."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hub_server import HubServer
 from hub_server.layouts import drafter_only, gated, quantizations, sisters
 from local_stores import own_stores
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine.model_settings import settings_of
+from slipstream.engine.model_records import settings_of
 from slipstream.hub.reference import resolve
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
@@ -71,8 +72,8 @@ def test_from_a_search_to_a_chat_with_the_drafter(
     page.finder.results.choose(REPO)
     until(lambda: page.model.stage is Stage.SHOWN)
     assert page.view.headline.text().startswith("Q4_0 fits in main memory with 4k context")
-    assert page.view.action.text().startswith("Download · ")
-    page.view.action.click()
+    assert page.view.buttons.words()[0].startswith("Download · ")
+    page.view.buttons.press()
     until(lambda: not page.tray.isHidden() and not page.tray.chat.isHidden())
     assert "Chat now" in page.tray.chat.text()
     page.tray.chat.click()
@@ -133,7 +134,7 @@ def test_a_row_opens_its_breakdown_and_reads_as_text(page: ModelsPage, until: Un
     text = page.view.rows.breakdown.text
     for part in ("weights", "context", "compute", "drafter", "kept free", "Laid out by the engine"):
         assert part in text
-    assert page.view.rows.breakdown.button.text().startswith("Download · ")
+    assert page.view.rows.breakdown.buttons.words()[0].startswith("Download · ")
     QTest.keyClick(row, Qt.Key.Key_Space)
     assert page.view.rows.breakdown.isHidden()
 
@@ -145,11 +146,11 @@ def test_a_model_on_this_computer_is_loaded_as_its_knobs_stand(
     until(lambda: len(demo.stock.shelf.library.models) == 1)
     page.show_model(Model(demo.stock.shelf.library.models[0], demo.stock.shelf.library, "My own"))
     until(lambda: page.model.stage is Stage.SHOWN)
-    assert page.view.action.text() == "Chat"
+    assert page.view.buttons.words() == ["Chat"]
     page.view.knobs.slider.setValue(0)
     choose(page.view.knobs.kv_type, "q8_0")
     until(lambda: page.model.picture is not None and page.model.picture.knobs.kv_type == "q8_0")
-    page.view.action.click()
+    page.view.buttons.press()
     until(lambda: demo.control.model_in_use == own_model and demo.control.phase is Phase.READY)
     assert demo.control.loaded is not None
     assert demo.control.loaded.context == 2048
@@ -164,9 +165,42 @@ def test_a_gated_repository_says_what_to_do(page: ModelsPage, until: Until) -> N
     assert buttons == ["Enter a token", "Open its page", "Try again"]
 
 
-def test_a_repository_of_drafters_says_so(page: ModelsPage, until: Until) -> None:
+def test_a_repository_of_drafters_leads_to_its_model(page: ModelsPage, until: Until) -> None:
     shown(page, until, DRAFTERS)
     assert "has drafters only" in page.view.trouble.text
+    (search,) = page.view.trouble.buttons()
+    assert search.text() == "Search for “Slipstream Demo 3M”"
+    search.click()
+    assert page.finder.field.text() == "Slipstream Demo 3M"
+
+
+def test_a_download_waits_for_the_drafter_that_is_still_looked_for(
+    demo: Running, page: ModelsPage, until: Until, hub: HubServer
+) -> None:
+    hub.faults.latency = 0.5
+    page.show_repository(SISTER)
+    until(lambda: page.model.stage is Stage.SHOWN)
+    assert page.model.looking_further
+    page.view.buttons.press()
+    assert page.view.buttons.words() == ["Finding its drafter… · download now"]
+    hub.faults.latency = 0
+    until(lambda: bool(page.view.buttons.words()) and "Chat" in page.view.buttons.words())
+    (one,) = demo.stock.board.standings
+    assert [item.repo for item in one.entry.record.order.items] == [
+        SISTER,
+        "sisters/Slipstream-Demo-3M-MTP-GGUF",
+    ]
+
+
+def test_what_is_shown_stays_when_the_hub_goes_away(
+    demo: Running, page: ModelsPage, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown(page, until)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    page.model.again()
+    until(lambda: not page.model.looking_further)
+    assert page.model.stage is Stage.SHOWN
+    assert page.view.headline.isVisible()
 
 
 def test_a_hub_that_is_away_is_told_and_asked_again(
@@ -258,11 +292,87 @@ def test_the_first_steps_are_shown_once(
     until(lambda: first.control.phase is Phase.READY)  # the demo is ready at once
     steps = first.window.pages.first_steps
     assert steps is not None
-    steps.demo_wanted.emit()
-    steps.closed.emit()
+    QTest.mouseClick(steps.skip, Qt.MouseButton.LeftButton)
     assert first.window.chat.isVisible()
     first.window.close()
     first.end()
     again = start()
     again.window.begin("")
     assert again.window.chat.isVisible()
+
+
+def test_leaving_the_first_steps_by_the_rail_is_leaving_them(
+    start: Callable[..., Running], home: Path
+) -> None:
+    state = home / "config" / "window.json"
+    state.write_text(json.dumps({**json.loads(state.read_text()), "welcomed": False}))
+    running = start()
+    running.window.begin("")
+    running.window.show_page("settings")
+    assert running.window.pages.first_steps is None
+    assert running.window.state.welcomed
+    running.window.pages.settings.first_steps_wanted.emit()
+    running.window.pages.settings.first_steps_wanted.emit()
+    assert running.window.pages.currentWidget() is running.window.pages.first_steps
+
+
+def test_a_knob_does_not_wait_for_other_repositories(
+    page: ModelsPage, until: Until, hub: HubServer
+) -> None:
+    page.show_repository(SISTER)
+    until(lambda: page.model.picture is not None and page.model.picture.exact)
+    hub.faults.latency = 5  # what is asked of the Hub from now on takes that long
+    began = time.monotonic()
+    choose(page.view.knobs.kv_type, "q8_0")
+    until(lambda: page.model.picture is not None and page.model.picture.knobs.kv_type == "q8_0")
+    assert page.model.looking_further
+    assert time.monotonic() - began < hub.faults.latency
+    hub.faults.latency = 0
+
+
+def test_what_is_found_out_later_is_shown_for_the_knobs_as_they_stand(
+    page: ModelsPage, until: Until
+) -> None:
+    page.show_repository(SISTER)
+    until(lambda: page.model.stage is Stage.SHOWN)
+    page.view.knobs.slider.setValue(1)
+    until(lambda: not page.model.looking_further)
+    until(lambda: page.model.picture is not None and page.model.picture.exact)
+    assert page.model.picture is not None
+    assert page.model.picture.knobs.context == 3072
+    assert any(option.repo for option in page.model.picture.drafters)
+
+
+def test_searching_from_the_models_here_searches_the_hub(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    page.show_library()
+    demo.window.pages.search()
+    QTest.keyClicks(page.finder.field, "demo-3m")
+    until(lambda: "Slipstream-Demo-3M-GGUF" in page.finder.results.names())
+    assert page.finder.tab is Tab.FOUND
+
+
+def test_delete_in_the_list_on_the_left_asks_where_it_can_be_seen(
+    demo: Running, page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    demo.preferences.set("model_folders", (str(own_model.parent),))
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    page.finder.tab_chosen.emit(Tab.HERE)
+    page.show_model(Model(demo.stock.shelf.library.models[0], demo.stock.shelf.library))
+    demo.stock.shelf.propose(demo.stock.shelf.library.models[0])
+    until(lambda: page.overview.question.isVisible())
+
+
+def test_what_is_typed_into_a_setting_is_kept_whatever_is_done_next(
+    page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    page.show_settings(own_model, "My own")
+    until(page.settings.form.isEnabled)
+    form = page.settings.form
+    form.editors["chat_template"].widget.setPlainText("{{ messages }}")  # type: ignore[attr-defined]
+    form.editors["context"].widget.setValue(1024)  # type: ignore[attr-defined]
+    page.show_settings(resolve("demo"), "Demo")
+    until(lambda: settings_of(own_model).chat_template == "{{ messages }}")
+    assert settings_of(own_model).context == 1024
+    assert not settings_of(resolve("demo")).chat_template

@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QApplication
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui.look import Look
-from slipstream.ui.widgets.notice_bar import Notice, NoticeBar, notice_of
+from slipstream.ui.widgets.notice_bar import Level, Notice, NoticeBar, notice_of, warning_of
+from slipstream.ui.widgets.trouble import Trouble
 
 
 @pytest.fixture
@@ -52,3 +53,25 @@ def test_what_is_about_a_chat_goes_when_another_one_is_opened(
     bar.show_notice(Notice("It did not work.", chat_id=about))
     bar.enter_chat(opened)
     assert bar.isVisible() is stays
+
+
+def test_what_was_refused_is_a_warning_and_a_bug_is_not() -> None:
+    refused = SlipstreamError("x", "It is in use.", action="Close it.")
+    assert warning_of(refused).level is Level.WARNING
+    assert warning_of(KeyError("x")).level is Level.ERROR
+
+
+def test_a_failure_that_is_told_again_keeps_the_button_somebody_may_be_on(
+    qapp: QApplication,
+) -> None:
+    done: list[str] = []
+    trouble = Trouble()
+    error = SlipstreamError("x", "It broke.", action="Try again.")
+    trouble.show_error(error, [("Try again", lambda: done.append("once"))])
+    (button,) = trouble.buttons()
+    trouble.show_error(error, [("Try again", lambda: done.append("again"))])
+    assert trouble.buttons() == [button]
+    button.click()
+    assert done == ["again"]
+    trouble.show_error(error, [("Open its page", done.clear)], about="Some model")
+    assert [each.accessibleName() for each in trouble.buttons()] == ["Open its page: Some model"]

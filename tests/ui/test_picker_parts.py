@@ -19,7 +19,7 @@ from slipstream.ui.picker.results import Results
 from slipstream.ui.picker.wording import downloads_words, drafter_chip
 from slipstream.ui.theme import DARK
 from slipstream.ui.widgets.flow import FlowLayout
-from slipstream.ui.widgets.memory_bar import parts_of
+from slipstream.ui.widgets.memory_bar import largest, parts_of
 
 
 @given(st.integers(1, LONGEST))
@@ -45,6 +45,12 @@ def test_a_bar_has_every_part_that_takes_something() -> None:
         ("compute", 2),
         ("kept free", 1),
     ]
+
+
+def test_what_the_colours_mean_is_told_of_every_part_that_any_bar_has() -> None:
+    needs = [Need(10, 5, 0, 0, 0, 1, {}), Need(12, 3, 0, 7, 0, 1, {})]
+    assert largest(needs) == Need(12, 5, 0, 7, 0, 1, {})
+    assert largest([]) == Need(0, 0, 0, 0, 0, 0, {})
 
 
 @pytest.mark.parametrize(
@@ -108,14 +114,14 @@ def pills(*args: object) -> list[str]:
 
 def test_a_result_says_at_once_what_the_hub_and_its_name_tell() -> None:
     assert pills(found(), None, None) == ["MTP", "7B"]
-    assert pills(found(), 8_000_000_000, None) == ["MTP", "7B", "fits"]
-    assert pills(found(parameters=70_000_000_000), 8_000_000_000, None)[-1] == "too large"
+    assert pills(found(), 8_000_000_000, None) == ["MTP", "fits", "7B"]
+    assert pills(found(parameters=70_000_000_000), 8_000_000_000, None)[1] == "too large"
     assert pills(found(gated=True), None, None)[-1] == "gated"
 
 
 def test_a_result_that_was_looked_into_says_what_was_seen() -> None:
     known = Seen(("MTP inside", "DFlash"), "Fits fully on your GPU", fits=True)
-    assert pills(found(), 1, known) == ["MTP inside", "DFlash", "7B", "Fits fully on your GPU"]
+    assert pills(found(), 1, known) == ["MTP inside", "fits", "7B", "DFlash"]
 
 
 def test_what_is_found_later_is_added_below_and_the_choice_stays(

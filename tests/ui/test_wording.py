@@ -58,8 +58,6 @@ def test_a_fallback_is_what_the_sentence_says() -> None:
 def test_large_numbers_have_their_thousands_apart() -> None:
     assert wording.speed(1840.2) == "1,840"
     assert wording.speed(63.44) == "63.4"
-    assert wording.context_pill(4096) == "4k context"
-    assert wording.context_pill(5000) == "5,000 context"
 
 
 ONE = SpecConfig(DrafterKind.MTP, draft_tokens=1)

@@ -7,7 +7,7 @@ from slipstream.engine.events import FellBack, StateChanged
 from slipstream.engine.requests import Loaded, LoadRequest
 from slipstream.engine.session import Session
 from slipstream.paths import printable
-from slipstream.words import count, draft_tokens
+from slipstream.words import SPECULATION, count, draft_tokens
 
 
 def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken) -> Loaded:
@@ -22,14 +22,17 @@ def load(session: Session, request: LoadRequest, name: str, cancel: CancelToken)
                 output.say(event.reason, style="yellow")
                 output.say(next_attempt(event), style="dim")
             elif isinstance(event, Unfit):
-                output.say(
-                    f"{printable(event.path.name)} is not used. {event.reason}", style="yellow"
-                )
+                output.say(f"{_drafter(event)} is not used. {event.reason}", style="yellow")
             elif isinstance(event, StateChanged) and event.progress is not None:
                 update(f"{text} {event.progress:.0%}")
     if session.loaded is None:
         raise AssertionError("a load that ends without an error has loaded something")
     return session.loaded
+
+
+def _drafter(unfit: Unfit) -> str:
+    file = printable(unfit.path.name)
+    return f"The {SPECULATION[unfit.kind].name} head of {file}" if unfit.inside else file
 
 
 def next_attempt(fall: FellBack) -> str:

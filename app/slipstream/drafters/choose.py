@@ -76,7 +76,7 @@ def passed_over(found: Found, engine: str) -> tuple[Unfit, ...]:
     """
     failed = ((one, _failed(found, one, engine)) for one in found.drafters if _suits(one))
     return tuple(
-        Unfit(one.kind, one.path or found.target, reason, missed=True)
+        Unfit(one.kind, one.path or found.target, reason, missed=True, inside=one.path is None)
         for one, reason in failed
         if reason and found.target
     )

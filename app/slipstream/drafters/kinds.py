@@ -65,19 +65,21 @@ class Drafter:
 
 @dataclass(frozen=True)
 class Unfit:
-    """A file near the model that is a drafter by its name or header, and cannot draft for it.
+    """What is a drafter by its name or header, and cannot draft for the model.
 
     Attributes:
         kind: how it would draft.
-        path: its file.
+        path: its file; the model's own, if it is a head inside.
         reason: one sentence: what is wrong.
         missed: the user will expect it to draft for this model: it is damaged, or names the model.
+        inside: it is a head inside the model.
     """
 
     kind: DrafterKind
     path: Path
     reason: str
     missed: bool
+    inside: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def _with_gpu(computer: Computer) -> str:
     memory, cards = computer.memory, computer.devices
     names = " and ".join(
         f"{number} × {name}" if number > 1 else name
-        for name, number in Counter(map(_name, cards)).items()
+        for name, number in Counter(card.short_name for card in cards).items()
     )
     if all(card.unified for card in cards):
         return f"{_gigabytes(memory.total or cards[0].total)} of memory, shared with the {names}"
@@ -122,15 +122,7 @@ def _no_gpu(devices: Sequence[Device]) -> str:
     idle = next((one for one in devices if not one.usable and not one.unified), None)
     if idle is None:
         return "no GPU that helps"
-    return f"and the engine cannot use the {_name(idle)}"
-
-
-def _name(device: Device) -> str:
-    """What people call it: "RTX 4090" of "NVIDIA GeForce RTX 4090"."""
-    name = device.name or device.id
-    for maker in ("NVIDIA ", "GeForce ", "AMD "):
-        name = name.removeprefix(maker)
-    return name
+    return f"and the engine cannot use the {idle.short_name}"
 
 
 def _size(parameters: float) -> str:

@@ -304,6 +304,5 @@ def _capped(device: Device, memory: Memory) -> Device:
 
 def _without(held: Mapping[str, int], here: Survey) -> Survey:
     """This computer as it will be when what is held was given back."""
-
     memory, devices = given_back(here.memory, here.devices, held)
     return replace(here, memory=memory, devices=devices)

@@ -51,7 +51,7 @@ def check_pair(
     falls: list[FellBack] = []
     try:
         for event in session.load(
-            LoadRequest(model, "auto", context=_CONTEXT, afresh=True), cancel
+            LoadRequest(model, "auto", context=_CONTEXT, afresh=True, own_settings=False), cancel
         ):
             if isinstance(event, FellBack):
                 falls.append(event)

@@ -92,6 +92,8 @@ _REFUSALS = (
         r"-h|--help|--usage|--version|--license|--list-devices|--dry-run|-cl|--cache-list"
         r"|--completion-bash|--embeddings?|--rerank|--reranking",
     ),
+    _never("would only pretend that drafts are accepted", r"--spec-synth-\S+"),
+    _never("would unload the model unasked", r"--sleep-\S+"),
 )
 
 

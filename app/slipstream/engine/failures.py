@@ -95,6 +95,14 @@ _WORDS = {
     "engine_crashed": _Words("The engine crashed.", "Restart the engine."),
     "engine_exited": _Words("The engine ended unexpectedly.", "Restart the engine."),
     "engine_cannot": _Words("The engine does not know the option {option}.", _OTHER_ENGINE),
+    "extra_refused": _Words(
+        "The engine refuses the extra arguments: {words}.",
+        "Correct the extra arguments in the settings of the model.",
+    ),
+    "setting_conflict": _Words(
+        "{model} cannot keep its context's memory as {kv_type} here.",
+        "Choose another type of the context's memory in the settings of the model.",
+    ),
     "engine_missing": _Words("There is no engine at {engine}.", _OTHER_ENGINE),
     "not_an_engine": _Words("{engine} does not answer as an engine should.", _OTHER_ENGINE),
     "not_executable": _Words("{engine} cannot be run on this computer.", _OTHER_ENGINE),
@@ -124,8 +132,8 @@ _REASONS = tuple(
     (code, re.compile(pattern))
     for code, pattern in (
         ("port_taken", r"couldn't bind HTTP server socket"),
-        ("engine_cannot", r"^error: invalid argument: (?P<option>\S+)"),
-        ("engine_cannot", r'error while handling argument "(?P<option>[^"]+)"'),
+        ("engine_cannot", r"^error: (?P<words>invalid argument: (?P<option>\S+))"),
+        ("engine_cannot", r'(?P<words>error while handling argument "(?P<option>[^"]+)".*)'),
         ("missing_library", r"loading shared libraries: (?P<library>[^:]+):"),
         ("missing_library", r"Library not loaded: (?P<library>\S+)"),
         ("not_enough_memory", r"failed to allocate \S* ?buffer of size (?P<bytes>\d+)"),
@@ -135,6 +143,9 @@ _REASONS = tuple(
         ("not_enough_memory", r"[Oo]ut of memory|OutOf(Device|Host)Memory|std::bad_alloc"),
         ("not_enough_memory", r"unable to allocate \S+ buffer|failed to allocate .*buffer"),
         ("not_enough_memory", r"failed to reserve initial output buffer"),
+        # No room for the stack of a thread.
+        ("not_enough_memory", r"(?:what\(\)|tor failed): +Resource temporarily unavailable"),
+        ("setting_conflict", r"quantized V cache|[KV] cache type \S+ with block size"),
         (
             "unsupported_architecture",
             r"(?:unknown|unsupported) model architecture: '(?P<architecture>[^']*)'",
@@ -161,6 +172,9 @@ _REASONS = tuple(
 _MAIN_MEMORY = re.compile(
     r"failed to allocate CPU|_cpu_buffer|attempted to allocate|unable to allocate CPU|bad_alloc"
 )
+# What the engine says last before memory for the context is taken.
+_TAKING_CONTEXT = re.compile(r"\bllama_(?:context|kv_cache\w*|memory_\w+): ")
+_CRASHES = frozenset({"engine_crashed", "engine_killed"})
 # The draft file could not be loaded: the reason before it is about the drafter.
 _DRAFT_FILE = re.compile(r"failed to load draft model")
 _OF_DRAFTER = {
@@ -209,6 +223,10 @@ def name_failure(
         loading: it was not ready yet.
     """
     code, facts = _find_reason(status, log)
+    if code == "engine_cannot" and _is_extra(str(facts["option"]), config):
+        code = "extra_refused"
+    elif loading and code in _CRASHES and log and _TAKING_CONTEXT.search(log[-1]):
+        code = "not_enough_memory"
     if config.spec.kind is not None and any(_DRAFT_FILE.search(line) for line in log):
         code = _OF_DRAFTER.get(code, code)
         code = "drafter_mismatch" if code == "engine_exited" else code
@@ -218,6 +236,18 @@ def name_failure(
         facts["free"] = free
     facts |= {"model": str(config.model)}
     return _error(code, facts, config, loading=loading)
+
+
+def after_lack_of_memory(failure: SlipstreamError, config: LaunchConfig) -> SlipstreamError:
+    """What a failure means where a launch that needs more memory failed for lack of it.
+
+    Args:
+        failure: of a launch that needs less.
+        config: what that was to run.
+    """
+    if failure.code not in _CRASHES | {"engine_exited"}:
+        return failure
+    return _error("not_enough_memory", dict(failure.facts), config)
 
 
 def drafter_refused(log: Sequence[str], config: LaunchConfig) -> SlipstreamError:
@@ -266,6 +296,12 @@ def _matches(log: Sequence[str]) -> Iterator[tuple[str, dict[str, Fact]]]:
                 break
 
 
+def _is_extra(option: str, config: LaunchConfig) -> bool:
+    """Whether a person typed what the engine refuses; it takes an underscore for a dash."""
+    typed = config.extra.replace("_", "-")
+    return bool(re.search(rf"(?<![\w-]){re.escape(option.replace('_', '-'))}(?![\w-])", typed))
+
+
 def _code_of_status(status: int | None) -> str:
     if status is None:
         return "engine_hung"
@@ -301,7 +337,7 @@ def _error(
     words = (loading and _WORDS_WHILE_LOADING.get(code)) or _WORDS[code]
     names = {"model": config.model.name, "drafter": _drafter_name(config)}
     projector = config.projector.name if config.projector else ""
-    return _told(code, words, facts, **names, projector=projector)
+    return _told(code, words, facts, **names, projector=projector, kv_type=config.kv_type)
 
 
 def _problem(code: str, facts: dict[str, Fact]) -> SlipstreamError:
@@ -314,6 +350,7 @@ def _told(code: str, words: _Words, facts: dict[str, Fact], **names: str) -> Sli
         "engine": str(facts.get("engine", "The engine")),
         "library": str(facts.get("library", "it needs")),
         "option": str(facts.get("option")),
+        "words": str(facts.get("words")).rstrip("."),
     }
     return SlipstreamError(
         code, words.sentence.format_map(found | names), facts=facts, action=words.action

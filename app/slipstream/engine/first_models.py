@@ -12,19 +12,21 @@ from pathlib import Path
 from slipstream.cancel import CancelToken
 from slipstream.engine.about import QUICK_PARAMETERS, Reach, reach
 from slipstream.engine.advice import Desk, Question, advise, look_up
+from slipstream.engine.transfers import Transfers
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import Address, is_repo
-from slipstream.hub.cache import find, hub_cache
 from slipstream.hub.companions import Companion
 from slipstream.hub.connection import Connection
 from slipstream.hub.downloads.orders import Order
 from slipstream.hub.here import local_path
 from slipstream.hub.search import PAGE, search
 from slipstream.paths import resources
-from slipstream.planning.offer import Offer, Row
+from slipstream.planning.computer import Computer
+from slipstream.planning.offer import Offer
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan
-from slipstream.words import SPECULATION
+from slipstream.planning.rows import Row
+from slipstream.planning.sentences import drafter_words, verdict
 
 MOST_LOOKS = 8
 """Repositories that are looked into, each by ``read_offer``; beside them one page is searched."""
@@ -143,8 +145,13 @@ def suggestions(
 
 @cache
 def trusted() -> tuple[Candidate, ...]:
-    """Repositories that many people use, the largest first: ``first_models.json``."""
-    return read_table(resources() / "first_models.json")
+    """Repositories that many people use, the largest first: ``first_models.json``; none, if that
+    file is damaged."""
+    try:
+        return read_table(resources() / "first_models.json")
+    except (OSError, KeyError, TypeError, ValueError):
+        _log.exception("no table of first models")
+        return ()
 
 
 def read_table(file: Path) -> tuple[Candidate, ...]:
@@ -208,39 +215,20 @@ def _look(repo: str, desk: Desk, can: Reach, cancel: CancelToken) -> Suggestion 
     if plan is None:
         _log.info("%s is not suggested: nothing of it fits as a whole", repo)
         return None
-    return _suggestion(subject.offer, plan)
+    return _suggestion(subject.offer, plan, desk.computer)
 
 
-def _suggestion(offer: Offer, plan: Plan) -> Suggestion:
-    row = offer.row(plan.quantization)
+def _suggestion(offer: Offer, plan: Plan, computer: Computer) -> Suggestion:
+    row, transfers = offer.row(plan.quantization), Transfers(offer)
+    drafter = drafter_words(plan.setup.spec)
+    with_what = f"with {drafter}" if drafter else "without a drafter"
+    images = " It reads images." if row.projector else ""
     return Suggestion(
         offer=offer,
         row=row,
         plan=plan,
-        drafter=row.drafter,
-        sentence=_sentence(plan, row),
-        download=_missing(offer.order(row, row.drafter)),
+        drafter=transfers.drafter(row, plan),
+        sentence=f"{verdict(plan, computer)[0]}, {with_what}.{images}",
+        download=transfers.missing(row, plan, projector=True),
         path=local_path(offer.listing, row.files),
-    )
-
-
-def _sentence(plan: Plan, row: Row) -> str:
-    where = {
-        Fit.GPU: "Fits fully on your GPU",
-        Fit.PARTIAL: "Fits, partly on the GPU",
-        Fit.CPU: "Fits fully in main memory",
-    }[plan.placement.fit]
-    drafter = row.drafter
-    speed = f"with its {SPECULATION[drafter.kind].name} drafter" if drafter else "without a drafter"
-    return f"{where}, {speed}.{' It reads images.' if row.projector else ''}"
-
-
-def _missing(order: Order) -> int:
-    """Bytes of an order that are not on this computer."""
-    root = hub_cache()
-    return sum(
-        file.bytes
-        for item in order.items
-        for file in item.files
-        if find(root, item.repo, item.revision, file) is None
     )

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from slipstream.drafters.attached import choose_drafter
 from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
-from slipstream.engine.model_settings import ModelSettings, save_settings, settings_of
+from slipstream.engine.model_records import save_settings, settings_of
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.picture import AUTO, OFF, Knobs
 
 _WITHOUT_FILE = (DrafterKind.MTP, DrafterKind.NGRAM)

@@ -10,8 +10,9 @@ from slipstream.engine.command import offers_projector, shown_command
 from slipstream.engine.computer import batch_for, in_use
 from slipstream.engine.config import LaunchConfig
 from slipstream.engine.extra import check_extra
-from slipstream.engine.model_settings import ModelSettings, settings_of
-from slipstream.engine.preflight import check_files
+from slipstream.engine.model_records import settings_of
+from slipstream.engine.model_settings import ModelSettings
+from slipstream.engine.preflight import check_files, check_settings
 from slipstream.engine.requests import LoadRequest
 from slipstream.engine.spec import Choice, EngineSpec, read_hardware
 from slipstream.machine.memory import read_memory
@@ -86,7 +87,7 @@ def prepare(
         cancel: ends the look for drafters.
         settings: of the model; None takes those that are saved.
 
-    Raises: Cancelled; SlipstreamError: ``no_drafter``, ``extra_refused``.
+    Raises: Cancelled; SlipstreamError: ``no_drafter``, ``extra_refused``, ``setting_conflict``.
     """
     engine = choice.engine
     own = _own_settings(request, settings)
@@ -98,7 +99,8 @@ def prepare(
     left_out: tuple[Unfit, ...] = ()
     if wanted == "auto" and spec.kind is None:
         missed = (one for one in found.unfit if one.missed)
-        left_out = (*missed, *passed_over(found, engine.build))
+        failed = passed_over(found, engine.build)
+        left_out = (*missed, *failed)
     takes_projector = own.use_projector and offers_projector(engine)
     projector = next(projectors_near(target), None) if takes_projector else None
     config = LaunchConfig(
@@ -117,6 +119,7 @@ def prepare(
         reasoning=own.reasoning,
         extra=own.extra,
     )
+    check_settings(config)
     return Launch(engine, target, config, found, left_out, by_itself=wanted == "auto")
 
 

@@ -1,27 +1,26 @@
-"""What the user chose for one model: one record that chat, compare and server use alike."""
+"""What the user can choose for one model, as chat, compare and server use it alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
 
-from slipstream import paths
-from slipstream.drafters.attached import identity
-from slipstream.drafters.entries import Entries, change_entries, read_entries
-from slipstream.drafters.kinds import DrafterKind, SpecChoice
+from slipstream.drafters.kinds import SpecChoice
 from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.engine.requests import ReplyOptions
-from slipstream.errors import SlipstreamError
-from slipstream.settings import Kind, by_key, declare, declared
+from slipstream.settings import Kind, declare, declared
 from slipstream.words import SPECULATION
 
-MOST = 1000
-"""Models whose settings are kept, those changed last."""
 _LONGEST_TEMPLATE = 30_000
 """Characters: the engine gets it in its command line, which Windows limits to 32,767."""
 _LONGEST_EXTRA = 2_000
 _MOST_SEED = 2**31 - 1
 
+KV_MEANINGS: Mapping[str, str] = {
+    "f16": "As the model was made; the safe choice",
+    "f32": "Twice the memory, for nothing that anybody notices",
+    "q8_0": "Half the memory, next to no loss",
+    "q4_0": "A quarter of the memory, a loss that may show",
+}
+"""What is to be known of the types of the KV cache, where there is something."""
 _AUTOMATIC = (None, "Automatic")
 _OF_MODEL = (None, "Model's own")
 
@@ -84,11 +83,7 @@ class ModelSettings:
         "How exactly the model remembers the conversation (the KV cache). A smaller type makes "
         "room for more context.",
         choices={"": "As usual (f16)", **{name: name for name in KV_TYPES}},
-        meanings={
-            "f32": "Twice the memory, for nothing that anybody notices",
-            "q8_0": "Half the memory, next to no loss",
-            "q4_0": "A quarter of the memory, a loss that may show",
-        },
+        meanings=KV_MEANINGS,
         restarts_engine=True,
     )
     gpu_layers: int | None = declare(
@@ -291,77 +286,3 @@ class ModelSettings:
         """The values of sampling: the preset's, and over them those that are set one by one."""
         own = {item.name: getattr(self, item.name) for item in fields(ReplyOptions)}
         return ReplyOptions(**own).over(PRESETS[self.preset].values)
-
-
-def settings_of(path: Path) -> ModelSettings:
-    """What the user chose for a model; what is wrong in the file counts as not chosen.
-
-    Args:
-        path: the first of its files.
-    """
-    return all_settings()(path)
-
-
-def all_settings() -> Callable[[Path], ModelSettings]:
-    """The same for many models, without reading the file for each."""
-    entries = read_entries(paths.models_file)
-    return lambda path: _decoded(entries.get(identity(path)))
-
-
-def save_settings(path: Path, settings: ModelSettings) -> None:
-    """Remember what the user chose for a model.
-
-    Args:
-        path: the first of its files.
-
-    Raises: SlipstreamError ``setting_not_allowed``, ``not_saved``, ``home_not_writable``.
-    """
-    chosen = _encoded(settings)
-    key = identity(path)
-
-    def changed(entries: Entries) -> Entries:
-        known = entries.pop(key, None)
-        of_newer_versions = known if isinstance(known, dict) else {}
-        kept = {name: of_newer_versions[name] for name in of_newer_versions.keys() - _declared()}
-        entry = {**kept, **chosen}
-        return {**entries, key: entry} if entry else entries
-
-    change_entries(paths.models_file, changed, MOST)
-
-
-def _declared() -> frozenset[str]:
-    return frozenset(by_key(ModelSettings))
-
-
-def _encoded(settings: ModelSettings) -> dict[str, object]:
-    """What differs from the defaults. Raises: SlipstreamError ``setting_not_allowed``."""
-    chosen: dict[str, object] = {}
-    for key, setting in by_key(ModelSettings).items():
-        value = getattr(settings, key)
-        try:
-            checked = setting.check(value)
-        except ValueError as error:
-            raise SlipstreamError(
-                "setting_not_allowed",
-                f"{setting.label} must be {setting.expected}.",
-                facts={"setting": key, "value": str(value)[:200]},
-                action="Choose another value.",
-            ) from error
-        if checked != setting.default:
-            chosen[key] = checked
-    return chosen
-
-
-def _decoded(entry: object) -> ModelSettings:
-    if not isinstance(entry, dict):
-        return ModelSettings()
-    good: dict[str, Any] = {}
-    for key, setting in by_key(ModelSettings).items():
-        try:
-            good[key] = setting.check(entry.get(key, setting.default))
-        except ValueError:
-            good[key] = setting.default
-    spec = good["spec"]
-    if spec not in (None, "off"):
-        good["spec"] = DrafterKind(spec)
-    return ModelSettings(**good)

@@ -4,21 +4,19 @@ At first, and while a knob moves, it is drawn by formula and by what the engine 
 the knobs come to rest, the engine lays the model out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.choose import choose
 from slipstream.drafters.kinds import PLAIN, SpecConfig
-from slipstream.engine.advice import Advice, Desk, Subject, fulfil, look_further
+from slipstream.engine.advice import Advice, Desk, Subject, fulfil
 from slipstream.engine.computer import batch_for, measured_by
 from slipstream.engine.drafter_options import Known, options, with_key
 from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture
 from slipstream.engine.transfers import Transfers
 from slipstream.errors import SlipstreamError
-from slipstream.hub.calls import silent
 from slipstream.hub.downloads.orders import Order
 from slipstream.planning.curves import STOPS, Curves
 from slipstream.planning.layouts import Measure
@@ -35,7 +33,10 @@ _MANY_BITS = 99
 
 
 class Picker:
-    """Draws the page of one model, or of a few in one repository; for one thread at a time."""
+    """Draws the page of one model, or of a few in one repository.
+
+    For one thread at a time, but for ``order``, which may be asked meanwhile.
+    """
 
     def __init__(self, subject: Subject, desk: Desk) -> None:
         """Prepare.
@@ -90,7 +91,8 @@ class Picker:
         return self._weighed(picture, self._curves.exact)
 
     def learn(self, knobs: Knobs, cancel: CancelToken) -> None:
-        """Ask the engine at a few contexts, so that sketches are as good as what it says.
+        """Ask the engine at a few contexts, so that sketches are as good as what it says; what it
+        was asked before it is not asked again.
 
         Raises: SlipstreamError, if nothing can be planned; Cancelled.
         """
@@ -99,35 +101,26 @@ class Picker:
             cancel.raise_if_cancelled()
             self._advice(replace(knobs, context=stop), self._curves.exact, self._read)
 
-    def further(self, cancel: CancelToken, waiting: Callable[[float], None] = silent) -> "Picker":
-        """Look for everything that may draft, in other repositories as well.
-
-        Args:
-            cancel: ends it at once.
-            waiting: told the seconds whenever a rate limit makes us wait.
-
-        Returns: a picker that knows it, and all that this one knows.
-        Raises: Cancelled.
-        """
-        picker = Picker(look_further(self.subject, self.desk, cancel, waiting), self.desk)
+    def widened(self, subject: Subject) -> "Picker":
+        """A picker for what was found out further (``advice.look_further``), which knows all that
+        this one knows of the engine."""
+        picker = Picker(subject, self.desk)
         picker._curves = self._curves.copied(picker._measure)
         return picker
 
-    def order(self, line: Line, knobs: Knobs, folder: Path | None = None) -> Order | None:
+    def order(self, line: Line, knobs: Knobs) -> Order | None:
         """What to download for a line: its files, the drafter that it was planned with, and what
         reads images; None for a model on this computer.
 
         Args:
             line: of a picture of this picker.
             knobs: that it was made for.
-            folder: where to; None is the Hugging Face cache.
         """
         if line.row is None:
             return None
         return self._transfers.order(
             line.row,
             line.plan,
-            folder,
             projector=knobs.projector,
             by_hand=knobs.drafter != AUTO,
         )

@@ -10,7 +10,7 @@ from slipstream.machine.devices import Device
 from slipstream.planning.computer import Computer
 from slipstream.planning.plan import Plan
 from slipstream.planning.rows import Row
-from slipstream.planning.sentences import Tone as Tone
+from slipstream.words import Tone
 
 AUTO: Literal["auto"] = "auto"
 OFF: Literal["off"] = "off"

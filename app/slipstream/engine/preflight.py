@@ -32,6 +32,8 @@ _WIDTHS = (
     "ssm.state_size",
 )
 """Numbers that are a dimension of some tensor; memory for them is taken before that is checked."""
+_WHOLE_KV_TYPES = frozenset({"f32", "f16", "bf16"})
+"""Types of the KV cache that are not quantized: llama.cpp computes with these in any way."""
 _OTHERS = {
     FileRole.PROJECTOR: ("a projector, which lets a model read images", "Open its model instead."),
     FileRole.IMATRIX: ("a table used to make quantizations", "Choose a model file."),
@@ -56,6 +58,24 @@ def check_files(model: Path, target: Header) -> None:
         reason = f"is incomplete: {size(target.missing_bytes)} are missing"
         raise _damaged(target, reason, missing=target.missing_bytes)
     _refuse_impossible(target)
+
+
+def check_settings(config: LaunchConfig) -> None:
+    """Refuse settings that exclude each other.
+
+    Args:
+        config: what would run.
+
+    Raises: SlipstreamError ``setting_conflict``.
+    """
+    if config.flash_attention == "off" and config.kv_type not in _WHOLE_KV_TYPES:
+        raise SlipstreamError(
+            "setting_conflict",
+            f"The type of the context's memory, {config.kv_type}, needs flash attention, which is"
+            " off.",
+            facts={"kv_type": config.kv_type, "flash_attention": config.flash_attention},
+            action="Set “Flash attention” to “Automatic” in the settings of the model.",
+        )
 
 
 def check_memory(config: LaunchConfig, computer: Computer) -> None:

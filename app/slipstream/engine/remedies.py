@@ -6,7 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from slipstream.drafters.kinds import SpecChoice
-from slipstream.engine.model_settings import ModelSettings, settings_of
+from slipstream.engine.model_records import settings_of
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.requests import LoadRequest
 from slipstream.errors import SlipstreamError
 from slipstream.hub.folders import files_in, is_model
@@ -20,7 +21,10 @@ SMALLEST_CONTEXT = 512
 _NO_MEMORY = frozenset({"not_enough_memory", "model_too_large"})
 _OF_FILE = frozenset({"damaged_file", "missing_shard"})
 _OF_SETTINGS = frozenset(
-    {"engine_cannot", "engine_crashed", "engine_exited", "extra_refused", "template_unfit"}
+    {
+        *("engine_cannot", "engine_crashed", "engine_exited"),
+        *("extra_refused", "setting_conflict", "template_unfit"),
+    }
 )
 """Failures that a model's own settings may have caused."""
 _OF_DRAFTER = frozenset({"drafter_damaged", "drafter_idle", "drafter_mismatch", "no_drafter"})

@@ -12,8 +12,9 @@ from slipstream.hub.address import Address
 from slipstream.hub.calls import silent
 from slipstream.hub.companions import Companion
 from slipstream.paths import printable
-from slipstream.planning.offer import Offer, Row
+from slipstream.planning.offer import Offer
 from slipstream.planning.quantizations import Quantization
+from slipstream.planning.rows import Row
 from slipstream.weights.shards import read_model
 
 _LISTED = 8

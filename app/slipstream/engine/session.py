@@ -22,11 +22,12 @@ from slipstream.engine.events import (
     ReplyEvent,
     StateChanged,
 )
+from slipstream.engine.failures import after_lack_of_memory
 from slipstream.engine.held import freed, held_by, name_holder
 from slipstream.engine.ladder import helps, rungs_below
 from slipstream.engine.launch import Launch, computer_now, prepare, read_target
 from slipstream.engine.metrics import SpecCounters
-from slipstream.engine.model_settings import settings_of
+from slipstream.engine.model_records import settings_of
 from slipstream.engine.numbers import Numbers
 from slipstream.engine.outcome import keep_outcome
 from slipstream.engine.preflight import check_context, check_memory
@@ -193,23 +194,31 @@ class Session:
         wanted = config = tried = setting.launch.config
         failed: SlipstreamError | None = None
         below = rungs_below(wanted)
-        while True:
-            try:
-                yield from self._start(setting, config, cancel)
-            except SlipstreamError as failure:
-                self.stop()
-                rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
-                if rung is None:
-                    _add_what_helps(failure, config)
-                    raise
-                failed = failure
-                yield _fall(config, rung, failure)
-                tried, config = config, rung
-            else:
-                drafter_is_gone = config.spec.kind is None and tried.projector == config.projector
-                if failed is not None and drafter_is_gone:
-                    trial.blame(setting.launch.engine, wanted, failed)
-                return config, failed.message if failed else None
+        while failure := (yield from self._attempt(setting, config, cancel)):
+            if failed is not None and failed.code == "not_enough_memory":
+                failure = after_lack_of_memory(failure, config)
+            rung = next((rung for rung in below if helps(failure.code, config, rung)), None)
+            if rung is None:
+                _add_what_helps(failure, config)
+                raise failure
+            failed = failure
+            yield _fall(config, rung, failure)
+            tried, config = config, rung
+        drafter_is_gone = config.spec.kind is None and tried.projector == config.projector
+        if failed is not None and drafter_is_gone:
+            trial.blame(setting.launch.engine, wanted, failed)
+        return config, failed.message if failed else None
+
+    def _attempt(
+        self, setting: _Setting, config: LaunchConfig, cancel: CancelToken
+    ) -> Generator[LoadEvent, None, SlipstreamError | None]:
+        """Start one rung; returns why it does not work, with nothing left of it, or None."""
+        try:
+            yield from self._start(setting, config, cancel)
+        except SlipstreamError as failure:
+            self.stop()
+            return failure
+        return None
 
     def _start(
         self, setting: _Setting, config: LaunchConfig, cancel: CancelToken

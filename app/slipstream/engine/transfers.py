@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 
 from slipstream.hub.candidates import Source
 from slipstream.hub.companions import Companion
@@ -32,33 +31,31 @@ class Transfers:
 
     def missing(self, row: Row, plan: Plan, *, projector: bool) -> int:
         """Bytes that are not on this computer, of all that a plan would run with."""
-        missing, drafter = row.quantization.download, self._drafter(row, plan)
+        missing, drafter = row.quantization.download, self.drafter(row, plan)
         if drafter and drafter.files:
             missing += self._beside[drafter.repo, drafter.files.path]
         if self._offer and row.projector and projector:
             missing += self._beside[self._offer.listing.repo, row.projector.path]
         return missing
 
-    def order(
-        self, row: Row, plan: Plan, folder: Path | None, *, projector: bool, by_hand: bool
-    ) -> Order | None:
+    def order(self, row: Row, plan: Plan, *, projector: bool, by_hand: bool) -> Order | None:
         """What to download for a plan.
 
         Args:
             row: of its quantization.
             plan: which also tells the drafter.
-            folder: where to; None is the Hugging Face cache.
             projector: whether what reads images is wanted.
             by_hand: a person chose the drafter.
         """
         if self._offer is None:
             return None
-        drafter = self._drafter(row, plan)
+        drafter = self.drafter(row, plan)
         if drafter and by_hand:
             drafter = replace(drafter, source=Source.ASKED_FOR)
-        return self._offer.order(row, drafter, folder, projector=projector)
+        return self._offer.order(row, drafter, projector=projector)
 
-    def _drafter(self, row: Row, plan: Plan) -> Companion | None:
+    def drafter(self, row: Row, plan: Plan) -> Companion | None:
+        """What drafts in a plan, if it is of the Hub."""
         spec = plan.setup.spec
         if self._offer is None or spec.kind is None:
             return None

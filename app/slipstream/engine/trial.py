@@ -27,6 +27,8 @@ HOPELESS = 0.05
 """Acceptance below which a drafter was not made for this model: those that were are accepted at
 30 to 90 %."""
 
+_MAY_EXPLAIN_IT = ("chat_template", "extra", "flash_attention", "gpu_layers", "kv_type")
+"""What a person may have set for a model that makes a good drafter fail, or a bad one pass."""
 _DRAFTERS_FAULT = frozenset(
     {"drafter_damaged", "drafter_idle", "drafter_mismatch", "engine_crashed"}
 )
@@ -76,24 +78,29 @@ def proved_itself(engine: EngineSpec, config: LaunchConfig) -> bool:
 
 
 def keep(engine: EngineSpec, config: LaunchConfig, trial: Trial) -> None:
-    """Remember how a drafter did."""
+    """Remember how a drafter did in an ordinary launch."""
     reason = hopeless(trial).message if trial.hopeless else "It drafts for this model here."
     _keep(engine, config, trial, reason, ok=not trial.hopeless)
 
 
 def blame(engine: EngineSpec, config: LaunchConfig, failure: SlipstreamError) -> None:
-    """Remember that a launch failed which works without its drafter."""
+    """Remember that an ordinary launch failed which works without its drafter."""
     if failure.code in _DRAFTERS_FAULT:
         _keep(engine, config, Trial(0, 0), failure.message, ok=False)
 
 
 def _keep(engine: EngineSpec, config: LaunchConfig, trial: Trial, reason: str, *, ok: bool) -> None:
     spec = config.spec
-    if spec.kind is None:
+    if spec.kind is None or not _is_ordinary(config):
         return
     verdict = Verdict(ok, reason, trial.drafted, trial.accepted, engine.build, time.time())
     with contextlib.suppress(SlipstreamError):  # it will be tried again
         record(config.model, spec.drafter, spec.kind, verdict)
+
+
+def _is_ordinary(config: LaunchConfig) -> bool:
+    usual = LaunchConfig(config.model, config.context)
+    return all(getattr(config, name) == getattr(usual, name) for name in _MAY_EXPLAIN_IT)
 
 
 def idle() -> SlipstreamError:

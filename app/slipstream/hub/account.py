@@ -6,15 +6,9 @@ from dataclasses import replace
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.calls import ask
-from slipstream.hub.connection import Connection, connect, store_token
-from slipstream.hub.connection import _may_know as may_know
+from slipstream.hub.connection import Connection, connect, may_know, store_token
 
 _VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-
-
-def takes_tokens(endpoint: str) -> bool:
-    """Whether a token may be sent to a Hub: only to Hugging Face, or to one on this computer."""
-    return may_know(endpoint)
 
 
 def account_of(token: str, cancel: CancelToken) -> str:
@@ -24,7 +18,7 @@ def account_of(token: str, cancel: CancelToken) -> str:
         ``ask`` raise.
     """
     with connect() as connection:
-        if not takes_tokens(connection.endpoint):
+        if not may_know(connection.endpoint):
             raise SlipstreamError(
                 "token_not_sent",
                 f"Slipstream sends no token to {connection.host}: it is not Hugging Face itself.",

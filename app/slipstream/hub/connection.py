@@ -93,7 +93,7 @@ def connect() -> Connection:
             action="Unset HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE to use the Hub.",
         )
     hub = _endpoint()
-    return Connection(hub, _client(hub), _token() if _may_know(hub) else None)
+    return Connection(hub, _client(hub), _token() if may_know(hub) else None)
 
 
 def user_agent() -> str:
@@ -147,10 +147,10 @@ def _endpoint() -> str:
 def _client(endpoint: str) -> httpx2.Client:
     """A client that shows the token to its endpoint alone."""
     ours = httpx2.URL(endpoint)
-    may_know = _may_know(endpoint)
+    shown = may_know(endpoint)
 
     def guard(request: httpx2.Request) -> None:
-        if not may_know or _origin(request.url) != _origin(ours):
+        if not shown or _origin(request.url) != _origin(ours):
             request.headers.pop("Authorization", None)
 
     # A proxy elsewhere would see what is meant for this computer.
@@ -185,7 +185,7 @@ def trusted() -> ssl.SSLContext:
         ) from error
 
 
-def _may_know(url: str) -> bool:
+def may_know(url: str) -> bool:
     """Whether a token may be sent there: to Hugging Face itself, or to a Hub on this computer."""
     parts = httpx2.URL(url)
     known = parts.host == "huggingface.co" or parts.host.endswith(".huggingface.co")

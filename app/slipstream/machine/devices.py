@@ -1,9 +1,14 @@
 """What can hold layers of a model besides main memory."""
 
+import re
 from dataclasses import dataclass
 
 OTHER_COMPUTERS = "RPC"
 """The backend of devices that other computers lend."""
+
+
+_MAKER = re.compile(r"(NVIDIA|AMD|Intel)(\(R\))? ((GeForce|Radeon)(\(TM\))? )?(?=.*\d)")
+"""What people leave out when they speak of their card, where a number says which one it is."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Device:
 
     Attributes:
         id: the engine's own name for it ("CUDA0"); where no engine lists it, the driver's.
-        name: what people call it.
+        name: in full ("NVIDIA GeForce RTX 4090").
         backend: the part of the engine that drives it; the driver's name where none does.
         total: bytes of memory.
         free: bytes that were free when the device was read.
@@ -44,6 +49,12 @@ class Device:
     holders: tuple[Holder, ...] = ()
     pci: str = ""
     estimated: bool = False
+
+    @property
+    def short_name(self) -> str:
+        """What people call it: "RTX 4090", "RX 7900 XTX"."""
+        name = self.name or self.id
+        return _MAKER.sub("", name, count=1) if _MAKER.match(name) else name
 
 
 @dataclass(frozen=True)

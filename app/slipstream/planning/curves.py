@@ -4,7 +4,7 @@ Between two contexts that an engine was asked about, the formula gives the shape
 off at both ends is added.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slipstream.planning.formula import predict
@@ -15,14 +15,12 @@ from slipstream.weights.header import Header
 from slipstream.weights.skeleton import shape_key
 
 STOPS = (512, 2048, 4096, 16384, 65536, 262144, 1048576)
-"""Contexts in tokens that an engine is asked about."""
+"""Contexts in tokens that an engine is asked about, so that all between them are known."""
 
 
 @dataclass
 class Curves:
-    """The answers of an engine by context. Each of its three ways to be asked is a ``Measure``.
-
-    Called itself, it asks the engine at the two stops around a context, once for all.
+    """The answers of an engine by context. Each of its two ways to be asked is a ``Measure``.
 
     Attributes:
         measure: the engine. Plan with ``exact`` where the slider comes to rest: that confirms it.
@@ -33,21 +31,6 @@ class Curves:
         default_factory=dict
     )
     _known: list[tuple[Header, str, Model]] = field(default_factory=list)
-
-    def __call__(
-        self, target: Header, setup: Setup, drafter: Header | None, where: Offload
-    ) -> Breakdown | None:
-        """Returns what lies between the answers for the two stops.
-
-        Raises: what ``measure`` raises.
-        """
-        model = self._known_as(target)[1]
-        trained = model.architecture.trained_context or STOPS[-1]
-        stops = [*(stop for stop in STOPS if stop < trained), trained]
-        around = _around(stops, setup.context) or (setup.context, setup.context)
-        for stop in around:
-            self.exact(target, replace(setup, context=stop), drafter, where)
-        return self._between(target, setup, drafter, where, around)
 
     def exact(
         self, target: Header, setup: Setup, drafter: Header | None, where: Offload
@@ -91,8 +74,6 @@ class Curves:
     ) -> Breakdown | None:
         """What lies at a context, by the answers at two others, or at one."""
         answers = self._answers_to(target, setup, drafter, where)
-        if not answers.keys() >= set(around):
-            return None
         below, above = around
         low, high = (
             self._at(target, replace(setup, context=stop), answers, where) for stop in around
@@ -140,13 +121,6 @@ class Curves:
                 return shape, model
         self._known.append((header, shape_key(header), model_of(header)))
         return self._known[-1][1:]
-
-
-def _around(stops: Collection[int], context: int) -> tuple[int, int] | None:
-    """The nearest stops on both sides of a context; None if it lies outside."""
-    below = max((stop for stop in stops if stop <= context), default=None)
-    above = min((stop for stop in stops if stop >= context), default=None)
-    return None if below is None or above is None else (below, above)
 
 
 def _as_counted(planned: Breakdown) -> Mapping[str, Share]:

@@ -36,8 +36,7 @@ from slipstream.hub.repository import FileSet, Repository, sort_files
 from slipstream.planning.computer import Computer
 from slipstream.planning.quantizations import Quantization
 from slipstream.planning.read import Models
-from slipstream.planning.rows import Alike
-from slipstream.planning.rows import Row as Row
+from slipstream.planning.rows import Alike, Row
 from slipstream.weights.header import Header
 
 

@@ -1,7 +1,6 @@
 """How quantizations fit, which is recommended, and why: words first, then the numbers."""
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.machine.devices import Device
@@ -9,15 +8,11 @@ from slipstream.planning.computer import Computer
 from slipstream.planning.placement import Fit
 from slipstream.planning.plan import Plan
 from slipstream.planning.recommend import QUICK_ANYWHERE, is_good, loses_quality
-from slipstream.words import count, size
+from slipstream.words import Tone, context_words, count, size
 
 _LITTLE = 1_000_000_000
 _LITTLE_SHARE = 0.05
 """Bytes, and share of what is free, below which a model that fits has little to spare."""
-_THOUSAND, _MILLION = 1 << 10, 1 << 20
-"""Tokens, as people count contexts: 16k is 16,384."""
-_MAKERS = ("NVIDIA GeForce ", "NVIDIA ", "AMD Radeon ", "AMD ", "Intel(R) ", "Intel ")
-"""What people leave out when they speak of their card."""
 _DRAFTERS = {
     DrafterKind.MTP: "its MTP drafter",
     DrafterKind.DFLASH: "its DFlash drafter",
@@ -27,15 +22,6 @@ _DRAFTERS = {
     DrafterKind.SELF: "a lower quantization that drafts",
     DrafterKind.NGRAM: "n-gram drafting",
 }
-
-
-class Tone(StrEnum):
-    """How good a verdict is: what colour its words have."""
-
-    GOOD = "good"
-    PLAIN = "plain"
-    CAUTION = "caution"
-    BAD = "bad"
 
 
 def verdict(plan: Plan, computer: Computer) -> tuple[str, Tone]:
@@ -75,14 +61,6 @@ def headline(plans: Sequence[Plan], computer: Computer) -> str:
     if len(plans) == 1:
         return f"{label} does not fit: it {needs}."
     return f"Nothing of this model fits: the smallest, {label}, {needs}."
-
-
-def context_words(tokens: int) -> str:
-    """A context as people say it: "16k context", "5,000 tokens of context"."""
-    for unit, letter in ((_MILLION, "M"), (_THOUSAND, "k")):
-        if tokens >= unit and tokens % unit == 0:
-            return f"{tokens // unit}{letter} context"
-    return f"{count(tokens)} tokens of context"
 
 
 def why(plan: Plan, computer: Computer) -> str:
@@ -149,7 +127,7 @@ def _if_little(spare: int, free: int) -> Iterator[int]:
 def _fits_how(plan: Plan, computer: Computer) -> str:
     """The rest of the sentence that a label begins."""
     fit, need = plan.placement.fit, plan.placement.need
-    names = " and ".join(_short(one) for one in _used(plan, computer))
+    names = " and ".join(one.short_name for one in _used(plan, computer))
     following = _with(plan)
     if fit is Fit.CPU and not computer.memory.total:
         return f"needs {size(need.total)} {following}; how much memory is free is not known"
@@ -165,21 +143,15 @@ def _fits_how(plan: Plan, computer: Computer) -> str:
 
 def _with(plan: Plan) -> str:
     spec = plan.setup.spec
-    drafter = f" and {_drafter(spec)}" if spec.kind else ""
+    drafter = f" and {drafter_words(spec)}" if spec.kind else ""
     return f"with {context_words(plan.setup.context)}{drafter}"
 
 
-def _drafter(spec: SpecConfig) -> str:
+def drafter_words(spec: SpecConfig) -> str:
+    """What drafts, in the middle of a sentence: "its DFlash drafter"; empty if nothing does."""
     if spec.kind is DrafterKind.MTP and spec.drafter is None:
         return "the MTP head"
     return _DRAFTERS[spec.kind] if spec.kind else ""
-
-
-def _short(device: Device) -> str:
-    name = device.name or device.id
-    for maker in _MAKERS:
-        name = name.removeprefix(maker)
-    return name
 
 
 def _recommendation(plan: Plan) -> str:

@@ -105,6 +105,7 @@ class Running:
 
     def open(self, path: str = "") -> None:
         """Show the window, then begin with the last chat or with the file of this path."""
+        self.window.remembered.connect(self._remember)
         begin = partial(self._begin, path)
         self.window.shown.connect(lambda: QTimer.singleShot(0, begin))
         self.window.show()
@@ -145,6 +146,15 @@ class Running:
                 step()
             except Exception:  # noqa: BLE001 - the rest has to end all the same
                 _log.exception("at the end")
+
+    def _remember(self) -> None:
+        state = self.window.state
+
+        def steps(_cancel: CancelToken) -> Iterator[None]:
+            window_state.save(paths.window_file(), state)
+            yield
+
+        self.work.start(steps, on_error=lambda error: _log.warning("not kept: %s", error))
 
     def _save_state(self) -> None:
         window_state.save(paths.window_file(), self.window.state)

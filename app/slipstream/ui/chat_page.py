@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from slipstream.chats.records import Message
 from slipstream.engine.events import Finished, Piece, ReplyNumbers
-from slipstream.ui import models
+from slipstream.ui import browser, models
 from slipstream.ui.answering import numbers_of, spec_of, text_runs
 from slipstream.ui.composer import Composer
 from slipstream.ui.conversation import Conversation
@@ -111,14 +110,9 @@ class ChatPage(QWidget):
         self._refresh_busy()
 
     def _on_link(self, address: str) -> None:
-        url = QUrl(address)
-        if url.scheme() in ("http", "https", "mailto"):
-            text = tr("Open {address} in your browser?").format(address=address)
-
-            def act() -> None:
-                QDesktopServices.openUrl(url)
-
-            self._tell(Notice(text, button=tr("Open"), act=act))
+        notice = browser.question(address)
+        if notice is not None:
+            self._tell(notice)
 
     def _tell(self, notice: Notice) -> None:
         """Tell what is about the chat that is open."""

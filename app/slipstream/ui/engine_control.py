@@ -89,6 +89,7 @@ class EngineControl(QObject):
         self._waiting: list[Turn] = []
         self._arrived = False  # what the present job loads
         self._was_alive = False  # an engine, when that job began
+        self._loading: Path | None = None  # what the present job loads
         self._watch = QTimer(self)
         self._watch.setInterval(_LOOK_EVERY_MS)
         self._watch.timeout.connect(self._look)
@@ -146,9 +147,9 @@ class EngineControl(QObject):
 
     @property
     def model_in_use(self) -> Path | None:
-        """The file of the model that runs; may be asked in any thread."""
+        """The file of the model that runs, or is being loaded; may be asked in any thread."""
         loaded = self.loaded
-        return loaded.request.model if loaded is not None else None
+        return self._loading or (loaded.request.model if loaded is not None else None)
 
     def reply(self, turn: Turn) -> None:
         """Run a reply, as soon as the model is loaded and the replies before it have ended."""
@@ -242,7 +243,11 @@ class EngineControl(QObject):
         request = selection.request()
         if self._session is None:
             self._session = self._make_session()
-        yield from self._session.load(request, cancel)
+        self._loading = request.model
+        try:
+            yield from self._session.load(request, cancel)
+        finally:
+            self._loading = None
         yield None
 
     def _on_load_events(self, selection: Selection, events: list[LoadEvent | None]) -> None:

@@ -8,8 +8,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
+from slipstream.hub.library.stored import Source
 from slipstream.paths import printable
 from slipstream.ui.i18n import tr
+from slipstream.ui.library.wording import store_name
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import Pill, label, wear_kind
@@ -23,12 +25,6 @@ _LISTED = 12
 _SIDE = 16  # pixels beside what a card holds
 _SKELETON_HEIGHT = 89  # pixels at 100 % text size, as these:
 _SKELETON_LINES = ((17, 150, 12), (40, 110, 14), (64, 260, 10))  # top, width, height
-_STORES = {
-    "huggingface": "the Hugging Face cache",
-    "lmstudio": "LM Studio",
-    "ollama": "Ollama",
-    "folder": "your folders",
-}
 
 
 def button(words: str, act: Callable[[], None] | None = None, kind: str = "") -> QPushButton:
@@ -168,11 +164,11 @@ class Stores(QWidget):
     def show_library(self, library: "Library") -> None:
         """Show what was found."""
         usable = [one for one in library.models if not (one.missing or one.problem)]
-        by_store = {word: [one for one in usable if one.source == word] for word in _STORES}
+        by_store = {source: [one for one in usable if one.source == source] for source in Source}
         self._clear()
-        for word, models in by_store.items():
+        for source, models in by_store.items():
             if models:
-                row = self._row(tr(_STORES[word]), models)
+                row = self._row(store_name(source), models)
                 self.rows.append(row)
                 self._column.addWidget(row)
         if self.rows:
@@ -189,7 +185,7 @@ class Stores(QWidget):
 
     def _row(self, store: str, models: "Sequence[LocalModel]") -> Card:
         title = tr("Found {models} in {store}").format(
-            models=several(len(models), "model"), store=store
+            models=several(len(models), tr("model")), store=store
         )
         names = ", ".join(dict.fromkeys(printable(one.name) for one in models[:_LISTED]))
         note = tr("They stay where they are; nothing is copied.")

@@ -21,6 +21,7 @@ from slipstream.ui.first_cards import Card, Skeleton, Stores, button, suggestion
 from slipstream.ui.first_search import Searches, at_the_hub, on_the_disk
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
+from slipstream.ui.widgets.centred import Centred
 from slipstream.ui.widgets.labels import label, wear_kind
 from slipstream.ui.work import Work
 
@@ -40,6 +41,7 @@ class FirstRun(QScrollArea):
         download_wanted: an Order, and the name of its model.
         open_model: the path of a model on this computer.
         browse_wanted: show the Models page.
+        all_wanted: show the models on this computer.
         folder_chosen: the path of a folder with models; once it is among the user's folders, this
             page shows what is in it.
         closed: the user is done with this page, in whatever way.
@@ -49,6 +51,7 @@ class FirstRun(QScrollArea):
     download_wanted = Signal(object, str)
     open_model = Signal(str)
     browse_wanted = Signal()
+    all_wanted = Signal()
     folder_chosen = Signal(str)
     closed = Signal()
 
@@ -85,7 +88,7 @@ class FirstRun(QScrollArea):
         self.demo = self._demo_card()
         self.stores = Stores(look)
         self.stores.chosen.connect(self._open)
-        self.stores.all_wanted.connect(self._browse)
+        self.stores.all_wanted.connect(self.all_wanted)
         self._lay_out()
 
     def look_around(self) -> None:
@@ -240,7 +243,7 @@ class FirstRun(QScrollArea):
         column.addSpacing(6)
         column.addLayout(self._ways_out())
         column.addStretch()
-        self.setWidget(_centred(inner, self._look))
+        self.setWidget(Centred(inner, self._look, _WIDEST))
 
     def _ways_out(self) -> QHBoxLayout:
         self.folder = button(tr("Choose a folder…"), self._choose_folder)
@@ -265,21 +268,3 @@ class FirstRun(QScrollArea):
         super().hideEvent(event)
         if not event.spontaneous():
             self._searches.stop()
-
-
-def _centred(inner: QWidget, look: Look) -> QWidget:
-    """A page with something of a limited width in its middle."""
-
-    def fit() -> None:
-        inner.setMaximumWidth(look.px(_WIDEST))
-
-    fit()
-    look.changed.connect(fit)
-    page = QWidget()
-    page.setObjectName("page")
-    row = QHBoxLayout(page)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addStretch(1)
-    row.addWidget(inner, 1000)
-    row.addStretch(1)
-    return page

@@ -16,7 +16,8 @@ from slipstream.ui.models import Choice, demos
 from slipstream.ui.spec_options import offered
 from slipstream.ui.widgets.choice import ChoiceButton
 from slipstream.ui.widgets.labels import Pill, wear_kind
-from slipstream.ui.wording import context_pill, mode_pill, speculation
+from slipstream.ui.wording import mode_pill, speculation
+from slipstream.words import context_words
 
 
 class Header(QWidget):
@@ -48,6 +49,7 @@ class Header(QWidget):
         self._model = QPushButton()
         self._menu = QMenu(self._model)
         self._choices: list[QAction] = []
+        self._stale = True  # the menu does not offer what the desk does
         self._model.setMenu(self._menu)
         self.mode = ChoiceButton(tr("Speculation"), look, kind="pill")
         self.mode.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -69,9 +71,10 @@ class Header(QWidget):
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Loading progress"))
         self._lay_out()
-        self._show_offer()
+        self._menu.aboutToShow.connect(self._fill)
+        self._on_offered()
         self._control.changed.connect(self.refresh)
-        desk.offered.connect(self._show_offer)
+        desk.offered.connect(self._on_offered)
         look.changed.connect(self.refresh)
 
     @property
@@ -81,6 +84,7 @@ class Header(QWidget):
 
     def offered(self) -> list[str]:
         """What the menu offers, headings included, without the last entry."""
+        self._fill()
         titles = []
         for action in self._menu.actions()[:-1]:
             titles.append(action.text())
@@ -90,10 +94,19 @@ class Header(QWidget):
 
     def marked(self) -> list[str]:
         """Which entries of the menu are marked as the model that runs."""
+        self._fill()
         return list(dict.fromkeys(each.text() for each in self._choices if each.isChecked()))
 
-    def _show_offer(self) -> None:
+    def _on_offered(self) -> None:
+        """The menu is filled when it is opened: there may be a thousand models."""
+        self._stale = True
+        self.refresh()
+
+    def _fill(self) -> None:
         """Offer the models there are: the demos first, then the user's own."""
+        if not self._stale:
+            return
+        self._stale = False
         offer = self._desk.offer
         self._menu.clear()
         self._choices.clear()
@@ -110,7 +123,7 @@ class Header(QWidget):
         opener.setShortcut("Ctrl+O")
         opener.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # the window owns the keys
         opener.triggered.connect(self.open_wanted)
-        self.refresh()
+        self._mark_running()
 
     def _on_chosen(self, ref: str) -> None:
         self._mark_running()  # Qt has marked what was clicked, which is not loaded yet
@@ -147,7 +160,7 @@ class Header(QWidget):
         self._show_state()
         self._mark_running()
         loaded = None if loading else self._control.loaded
-        self._context.show_text("" if loaded is None else context_pill(loaded.context))
+        self._context.show_text("" if loaded is None else context_words(loaded.context))
         self.mode.setVisible(loaded is not None)
         if loaded is not None:
             self._show_mode(loaded)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
@@ -35,6 +37,9 @@ from slipstream.ui.stock import Stock
 from slipstream.ui.widgets.notice_bar import Notice, NoticeBar, notice_of
 from slipstream.ui.window_state import WindowState
 
+if TYPE_CHECKING:
+    from slipstream.hub.downloads.standing import Standing
+
 _SMALLEST = (760, 520)
 _FIRST_SIZE = (1280, 800)
 
@@ -44,11 +49,13 @@ class MainWindow(QMainWindow):
 
     Attributes:
         shown: it was painted for the first time.
+        remembered: there is more in ``state`` that has to outlive a crash.
         state: what it remembers between starts.
         pages: what is shown beside the rail.
     """
 
     shown = Signal()
+    remembered = Signal()
 
     def __init__(
         self,
@@ -101,6 +108,7 @@ class MainWindow(QMainWindow):
 
     def _on_welcomed(self) -> None:
         self.state = replace(self.state, welcomed=True)
+        self.remembered.emit()
 
     def begin(self, path: str) -> None:
         """Open the last chat and its model, or the file the app was started with."""
@@ -170,7 +178,22 @@ class MainWindow(QMainWindow):
 
     def _on_looked_at(self, repo: str) -> None:
         self.state = self.state.with_looked_at(repo)
+        self.remembered.emit()
         self.pages.models.finder.show_recent(self.state.looked_at)
+
+    def _on_downloaded(self, one: "Standing", path: Path) -> None:
+        """Where the tray is not in sight."""
+        if self.pages.currentWidget() is self.chat:
+            text = tr("{model} was downloaded.").format(model=one.title)
+            act = partial(self._open_model, str(path))
+            self.show_notice(Notice(text, button=tr("Chat now"), act=act))
+
+    def _on_download_failed(self, one: "Standing") -> None:
+        error = one.entry.record.error
+        if error is not None and self.pages.currentWidget() is self.chat:
+            told = notice_of(error, button=tr("Show"), act=self.pages.show_downloads)
+            text = tr("{model} could not be downloaded. {reason}")
+            self.show_notice(replace(told, text=text.format(model=one.title, reason=told.text)))
 
     def _on_shelf_changed(self) -> None:
         self._desk.show_here(models.choices_of(self._stock.shelf.library))
@@ -179,6 +202,7 @@ class MainWindow(QMainWindow):
         ref = self._desk.selection.ref
         if not models.is_demo(ref):
             self.state = self.state.with_opened(Path(ref))
+            self.remembered.emit()
 
     def _on_chat_opened(self) -> None:
         chat = self.conversation.chat
@@ -250,6 +274,8 @@ class MainWindow(QMainWindow):
         self._badge.opened.connect(self.pages.show_downloads)
         self._stock.shelf.changed.connect(self._on_shelf_changed)
         self._stock.noticed.connect(self.show_notice)
+        self._stock.board.finished.connect(self._on_downloaded)
+        self._stock.board.failed.connect(self._on_download_failed)
         self._stock.withdrawn.connect(self.notices.withdraw)
         self.pages.noticed.connect(self.show_notice)
         self.pages.page_wanted.connect(self.show_page)

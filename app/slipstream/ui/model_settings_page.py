@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QHideEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,18 +18,20 @@ from PySide6.QtWidgets import (
 )
 
 from slipstream.drafters.kinds import spec_choice
-from slipstream.engine.model_settings import ModelSettings, save_settings, settings_of
+from slipstream.engine.model_records import save_settings, settings_of
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.requests import LoadRequest
 from slipstream.errors import SlipstreamError
 from slipstream.settings import Value, declared
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
+from slipstream.ui.in_turn import InTurn
 from slipstream.ui.look import Look
 from slipstream.ui.settings_form import SettingsForm
+from slipstream.ui.widgets.centred import Centred
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.work import Job, Work
 
-_WIDEST = 760  # pixels at 100 % text size
 _COMMAND_HEIGHT = 110
 
 
@@ -38,7 +40,7 @@ class ModelSettingsPage(QWidget):
 
     Attributes:
         closed: the user wants back.
-        changed: the path of the model, when a change of it needs a reload.
+        changed: the path of the model, when a change of it that can run needs a reload.
         form: the settings.
         command: what the engine would be started with.
         trouble: what is wrong with a setting.
@@ -47,12 +49,23 @@ class ModelSettingsPage(QWidget):
     closed = Signal()
     changed = Signal(object)
 
-    def __init__(self, look: Look, work: Work, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, look: Look, work: Work, tasks: InTurn, parent: QWidget | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            look: colours and sizes.
+            work: the background work.
+            tasks: reads and keeps what is chosen.
+            parent: as Qt has it.
+        """
         super().__init__(parent)
         self.setObjectName("page")
-        self._look, self._work = look, work
+        self._look, self._work, self._tasks = look, work, tasks
         self._path = Path()
         self._record = ModelSettings()
+        self._restarts = False  # something changed that takes effect at the next load
         self._job: Job | None = None
         self._title = label("", "section", wrap=True)
         back = QPushButton(tr("Back"))
@@ -61,6 +74,8 @@ class ModelSettingsPage(QWidget):
         self.reset.clicked.connect(lambda: self._change(ModelSettings()))
         self.form = SettingsForm(look, declared(ModelSettings), self._on_edited)
         self.trouble = label("", "trouble", wrap=True)
+        self.trouble.setContentsMargins(28, 10, 28, 0)
+        self.trouble.hide()
         self.command = QPlainTextEdit()
         self.command.setObjectName("settingText")
         self.command.setReadOnly(True)
@@ -82,9 +97,21 @@ class ModelSettingsPage(QWidget):
             path: the first of its files.
             title: its name for people.
         """
+        self.form.flush()
+        self._restarts = False
         self._path = path
         self._title.setText(title)
-        self._take(settings_of(path))
+        self.form.setEnabled(False)
+        self._tasks.run(lambda: settings_of(path), self._on_read, on_error=self._tell)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: D102, N802
+        self.form.flush()
+        super().hideEvent(event)
+
+    def _on_read(self, record: ModelSettings) -> None:
+        self._record = record
+        self.form.setEnabled(True)
+        self._show()
 
     def _on_edited(self, key: str, value: Value) -> None:
         chosen: Any = spec_choice(str(value)) if key == "spec" and value is not None else value
@@ -92,38 +119,34 @@ class ModelSettingsPage(QWidget):
 
     def _change(self, record: ModelSettings) -> None:
         """Keep another record."""
-        before = self._record
-        try:
-            save_settings(self._path, record)
-        except SlipstreamError as error:
-            self._take(before)
-            self._tell(error)
-            return
-        self._take(record)
+        path, before, self._record = self._path, self._record, record
         restarting = (each.key for each in declared(ModelSettings) if each.restarts_engine)
         if any(getattr(before, key) != getattr(record, key) for key in restarting):
-            self.changed.emit(self._path)
+            self._restarts = True
+        self._show()
+        self._tasks.run(lambda: save_settings(path, record), on_error=self._tell)
 
-    def _take(self, record: ModelSettings) -> None:
-        """Show a record, and what it makes of the command."""
-        self._record = record
+    def _show(self) -> None:
+        """Show the record, and the command that it makes."""
         for setting in declared(ModelSettings):
-            self.form.show_value(setting.key, getattr(record, setting.key))
-        self.reset.setEnabled(record != ModelSettings())
+            self.form.show_value(setting.key, getattr(self._record, setting.key))
+        self.reset.setEnabled(self._record != ModelSettings())
         if self._job is not None:
-            self._job.cancel()
-        path = self._path
-        job = self._work.start(
-            lambda _cancel: _command(path),
-            on_values=lambda values: self._on_command(values[-1]) if job is self._job else None,
-            on_error=lambda error: self._tell(error) if job is self._job else None,
+            self._job.abandon()
+        path, record = self._path, self._record
+        self._job = self._work.start(
+            lambda _cancel: _command(path, record),
+            on_values=lambda values: self._on_command(values[-1]),
+            on_error=self._tell,
         )
-        self._job = job
 
     def _on_command(self, command: str) -> None:
         self.command.setPlainText(command)
         self.copy.setEnabled(True)
         self.trouble.hide()
+        if self._restarts:
+            self._restarts = False
+            self.changed.emit(self._path)
 
     def _tell(self, error: BaseException) -> None:
         """What is wrong with what was chosen; the command is not one that would run."""
@@ -137,7 +160,6 @@ class ModelSettingsPage(QWidget):
         QGuiApplication.clipboard().setText(self.command.toPlainText())
 
     def _fit(self) -> None:
-        self._inner.setMaximumWidth(self._look.px(_WIDEST))
         self.command.setFixedHeight(self._look.px(_COMMAND_HEIGHT))
         self.command.setFont(self._look.mono(12))
 
@@ -157,32 +179,25 @@ class ModelSettingsPage(QWidget):
         column.addWidget(self.form)
         column.addSpacing(14)
         column.addWidget(label(tr("Command"), "section"))
-        column.addWidget(self.trouble)
         column.addWidget(self.command)
         column.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch()
-        page = QWidget()
-        page.setObjectName("page")
-        middle = QHBoxLayout(page)
-        middle.setContentsMargins(0, 0, 0, 0)
-        middle.addStretch(1)
-        middle.addWidget(self._inner, 1000)
-        middle.addStretch(1)
         area = QScrollArea()
         area.setObjectName("settingsArea")
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(page)
+        area.setWidget(Centred(self._inner, self._look))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(head)
+        whole.addWidget(self.trouble)
         whole.addWidget(area, 1)
 
 
-def _command(path: Path) -> Iterator[str]:
+def _command(path: Path, record: ModelSettings) -> Iterator[str]:
     """Raises: SlipstreamError, as loading the model would."""
     from slipstream.engine.launch import command_of
     from slipstream.engine.spec import chosen
 
-    yield command_of(LoadRequest(path), chosen())
+    yield command_of(LoadRequest(path), chosen(), record)

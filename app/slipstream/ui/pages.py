@@ -35,7 +35,7 @@ class Pages(QStackedWidget):
         file_wanted: the user wants to open a file.
         restart_wanted: the path of a model of which settings changed that need a restart.
         looked_at: the repository that is looked at.
-        welcomed: the first steps are taken, or skipped.
+        welcomed: the first steps were shown.
         drops: takes files and folders that are dropped or chosen.
         first_steps: that page, while it is shown.
     """
@@ -112,21 +112,27 @@ class Pages(QStackedWidget):
                 self.setCurrentWidget(self.settings)
             case _:
                 self.setCurrentWidget(self._chat)
+        self._leave_first_steps()
 
     def welcome(self) -> None:
         """Show the first steps: what this computer can run, and where to get it."""
         from slipstream.ui.first_run import FirstRun
 
+        if self.first_steps is not None:
+            self.setCurrentWidget(self.first_steps)
+            return
         page = FirstRun(self._look, self._desk.work, lambda: self._preferences.values.model_folders)
         page.demo_wanted.connect(lambda: self._desk.open(models.DEMO))
         page.download_wanted.connect(lambda order, _name: self._stock.board.add(order))
         page.open_model.connect(lambda path: self._desk.open(path))
         page.browse_wanted.connect(lambda: self.page_wanted.emit("models"))
         page.folder_chosen.connect(lambda folder: self.drops.add((Path(folder),)))
-        page.closed.connect(self._on_welcomed)
+        page.all_wanted.connect(self.show_library)
+        page.closed.connect(self._leave_first_steps)
         self.first_steps = page
         self.addWidget(page)
         self.setCurrentWidget(page)
+        self.welcomed.emit()
 
     def search(self) -> None:
         """Show where models are searched."""
@@ -143,9 +149,8 @@ class Pages(QStackedWidget):
         self.page_wanted.emit("models")
         self.models.show_downloads()
 
-    def _on_welcomed(self) -> None:
+    def _leave_first_steps(self) -> None:
         page, self.first_steps = self.first_steps, None
-        self.welcomed.emit()
         if page is not None:
             if self.currentWidget() is page:
                 self.page_wanted.emit("chat")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
@@ -30,12 +31,18 @@ _TEXT_HEIGHT = 76
 _SETTLE_MS = 600
 
 
+def _nothing() -> None:
+    """Nothing waits to be taken over."""
+
+
 @dataclass(frozen=True)
 class Editor:
-    """What edits one setting: its widget, and how it shows a value that was set elsewhere."""
+    """What edits one setting: its widget, how it shows a value that was set elsewhere, and how what
+    is being typed is taken over at once."""
 
     widget: QWidget
     show: Callable[[Value], None]
+    flush: Callable[[], None] = _nothing
 
 
 def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
@@ -120,27 +127,53 @@ def _of_numbers(
     return Editor(box, show)
 
 
+class _TextField(QPlainTextEdit):
+    """Several lines of text, taken over when nothing is typed for a moment, or elsewhere."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._take_over)
+        self.textChanged.connect(self._settle.start)
+
+    def show_text(self, text: str) -> None:
+        """Show a text; one that is being typed stays."""
+        if text != self.toPlainText() and not self._settle.isActive():
+            self.blockSignals(True)
+            self.setPlainText(text)
+            self.blockSignals(False)
+
+    def flush(self) -> None:
+        """Take over what is being typed."""
+        if self._settle.isActive():
+            self._settle.stop()
+            self._take_over()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        self.flush()
+        super().focusOutEvent(event)
+
+    def _take_over(self) -> None:
+        self._report(self.toPlainText())
+
+
 def _text(setting: Setting, report: Report, look: Look) -> Editor:
-    """Several lines of text, taken over when nothing is typed for a moment."""
-    field = QPlainTextEdit()
+    """Several lines of text."""
+    field = _TextField(report)
     field.setObjectName("settingText")
-    field.setFont(look.mono(13))
     field.setAccessibleName(tr(setting.label))
     field.setTabChangesFocus(True)
-    field.setFixedHeight(look.px(_TEXT_HEIGHT))
-    settle = QTimer(field)
-    settle.setSingleShot(True)
-    settle.setInterval(_SETTLE_MS)
-    settle.timeout.connect(lambda: report(field.toPlainText()))
 
-    def show(value: Value) -> None:
-        if field.toPlainText() != value:
-            field.blockSignals(True)
-            field.setPlainText(str(value or ""))
-            field.blockSignals(False)
+    def fit() -> None:
+        field.setFont(look.mono(13))
+        field.setFixedHeight(look.px(_TEXT_HEIGHT))
 
-    field.textChanged.connect(settle.start)
-    return Editor(field, show)
+    fit()
+    look.changed.connect(fit)
+    return Editor(field, lambda value: field.show_text(str(value or "")), field.flush)
 
 
 def _switch(setting: Setting, report: Report, _look: Look) -> Editor:

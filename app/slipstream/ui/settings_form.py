@@ -51,6 +51,11 @@ class SettingsForm(QWidget):
         """Show a value that was set elsewhere."""
         self.editors[key].show(value)
 
+    def flush(self) -> None:
+        """Take over what is being typed."""
+        for editor in self.editors.values():
+            editor.flush()
+
     def _group(self, settings: list[Setting]) -> QFrame:
         card = QFrame()
         card.setProperty("kind", "card")

@@ -1,7 +1,7 @@
 """The settings page, made from the declaration of the settings. A change applies at once."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
 from slipstream.settings import Value, declared
@@ -10,10 +10,9 @@ from slipstream.ui.look import Look
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.setting_editors import Editor
 from slipstream.ui.settings_form import SettingsForm
+from slipstream.ui.widgets.centred import Centred
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.notice_bar import notice_of
-
-_WIDEST = 760  # pixels at 100 % text size
 
 
 class SettingsPage(QScrollArea):
@@ -34,14 +33,12 @@ class SettingsPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Settings"))
-        self._inner = QWidget()
-        self._inner.setMaximumWidth(look.px(_WIDEST))
-        look.changed.connect(lambda: self._inner.setMaximumWidth(look.px(_WIDEST)))
         self._form = SettingsForm(look, declared(), self._on_edited)
         for setting in declared():
             self._form.show_value(setting.key, preferences.get(setting.key))
         preferences.changed.connect(self._on_changed)
-        column = QVBoxLayout(self._inner)
+        inner = QWidget()
+        column = QVBoxLayout(inner)
         column.setContentsMargins(28, 24, 28, 24)
         column.setSpacing(8)
         column.addWidget(label(tr("Settings"), "title"))
@@ -51,14 +48,7 @@ class SettingsPage(QScrollArea):
         again.clicked.connect(self.first_steps_wanted)
         column.addWidget(again, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch()
-        page = QWidget()
-        page.setObjectName("page")
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addWidget(self._inner, 1000)
-        row.addStretch(1)
-        self.setWidget(page)
+        self.setWidget(Centred(inner, look))
 
     @property
     def editors(self) -> dict[str, Editor]:

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import HUB, endpoint
+from slipstream.ui.browser import open_page
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.labels import label, wear_kind
+from slipstream.ui.wording import our_fault
 from slipstream.ui.work import Job, Work
 
 _WIDTH = 520  # pixels at 100 % text size
@@ -37,21 +39,21 @@ class TokenDialog(QDialog):
             repo: ``owner/name`` of the gated model; empty for a token without one.
             parent: the widget it belongs to.
         """
-        from slipstream.hub.account import takes_tokens
+        from slipstream.hub.connection import may_know
 
         super().__init__(parent)
         self._look, self._work, self._repo = look, work, repo
         self._job: Job | None = None
         self._hub = endpoint() or HUB
-        self._allowed = takes_tokens(self._hub)
+        self._allowed = may_know(self._hub)
         title = tr("Access to {repo}").format(repo=repo) if repo else tr("Your Hugging Face token")
         self.setWindowTitle(title)
         self.setObjectName("page")
         self.open_page = QPushButton(tr("Open its page"))
-        self.open_page.clicked.connect(lambda: _browse(f"{self._hub}/{repo}"))
+        self.open_page.clicked.connect(lambda: open_page(f"{self._hub}/{repo}"))
         self.open_page.setVisible(bool(repo))
         self.get_token = QPushButton(tr("Get a token"))
-        self.get_token.clicked.connect(lambda: _browse(f"{self._hub}/settings/tokens"))
+        self.get_token.clicked.connect(lambda: open_page(f"{self._hub}/settings/tokens"))
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setPlaceholderText("hf_…")
@@ -99,8 +101,10 @@ class TokenDialog(QDialog):
 
     def _on_failed(self, error: BaseException) -> None:
         self._end()
+        self.field.setFocus()
+        wear_kind(self.state, "trouble")
         if not isinstance(error, SlipstreamError):
-            self._say(tr("Something went wrong inside Slipstream; the log has the details."))
+            self._say(our_fault())
             raise error
         self._say(f"{error.message} {error.action}")
 
@@ -116,6 +120,7 @@ class TokenDialog(QDialog):
         words: str,
     ) -> None:
         """Do what takes time, and say so meanwhile."""
+        wear_kind(self.state, "small")
         self._say(words)
 
         def wanted() -> bool:
@@ -207,10 +212,6 @@ def _row(*widgets: QWidget | None) -> QHBoxLayout:
         else:
             row.addWidget(each)
     return row
-
-
-def _browse(address: str) -> None:
-    QDesktopServices.openUrl(QUrl(address))
 
 
 def _keep(token: str, cancel: CancelToken) -> Iterator[str]:

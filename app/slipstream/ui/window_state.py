@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from slipstream.paths import is_text
+
 _MOST_RECENT = 8
 _MOST_LOOKED_AT = 30
 
@@ -46,7 +48,7 @@ def load(file: Path) -> WindowState:
     """Read the state; what is missing or damaged is as at first."""
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return WindowState()
     return from_values(read) if isinstance(read, dict) else WindowState()
 
@@ -67,6 +69,13 @@ def save(file: Path, state: WindowState) -> None:
 def _checked(default: Any, value: Any) -> Any:
     """The value if it is of its default's kind, otherwise the default."""
     if isinstance(default, tuple):
-        fits = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+        fits = isinstance(value, list | tuple) and all(_is_text(each) for each in value)
         return tuple(value) if fits else default
+    if isinstance(default, str):
+        return value if _is_text(value) else default
     return value if type(value) is type(default) else default
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is text without half characters."""
+    return isinstance(value, str) and is_text(Path(value))

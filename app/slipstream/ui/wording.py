@@ -51,10 +51,17 @@ def mode_pill(spec: SpecConfig) -> str:
     return f"{choice_name(spec.kind)} · {spec.draft_tokens} {unit}"
 
 
-def context_pill(tokens: int) -> str:
-    """A context size: "4k context"."""
-    size = f"{tokens // 1024}k" if tokens >= 1024 and tokens % 1024 == 0 else count(tokens)
-    return tr("{size} context").format(size=size)
+def drafter_pill(kind: DrafterKind, *, inside: bool) -> str:
+    """A kind of drafter in a pill: "MTP inside"."""
+    name = choice_name(kind)
+    return tr("{kind} inside").format(kind=name) if inside else name
+
+
+def our_fault() -> str:
+    """What is said where something fails that should never fail."""
+    return tr(
+        "Something went wrong inside Slipstream. Your chats are safe; the log has the details."
+    )
 
 
 def speculation(loaded: Loaded) -> str:
@@ -98,6 +105,9 @@ def attempt_that_works(fall: FellBack) -> str:
 def not_used(unfit: Unfit) -> str:
     """Which drafter near the model was left out, and why."""
     name = printable(unfit.path.name)
+    if unfit.inside:
+        words = tr("The {kind} head of {file} is not used. {reason}")
+        return words.format(kind=choice_name(unfit.kind), file=name, reason=unfit.reason)
     return tr("{file} is not used. {reason}").format(file=name, reason=unfit.reason)
 
 

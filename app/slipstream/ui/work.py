@@ -58,6 +58,11 @@ class Job:
         """Ask the work to stop; its end is still delivered."""
         self.cancel_token.cancel()
 
+    def abandon(self) -> None:
+        """Ask the work to stop; nothing of it is delivered any more."""
+        self.on_values, self.on_done, self.on_error = _ignore, _nothing, _ignore
+        self.cancel()
+
     def run(self) -> None:
         """Do the work; the body of the worker thread."""
         error: BaseException | None = None
@@ -92,8 +97,12 @@ class Job:
             self.on_error(end.error)
 
 
-def _ignore(_values: list[Any]) -> None:
-    """Default for work without values of interest."""
+def _ignore(_: object) -> None:
+    """For values and failures that are of no interest."""
+
+
+def _nothing() -> None:
+    """For an end that is of no interest."""
 
 
 def _raise(error: BaseException) -> None:
@@ -120,7 +129,7 @@ class Work(QObject):
         *,
         on_error: Callable[[BaseException], None] = _raise,
         on_values: Callable[[list[Any]], None] = _ignore,
-        on_done: Callable[[], None] = lambda: None,
+        on_done: Callable[[], None] = _nothing,
     ) -> Job:
         """Run ``steps`` in a worker thread.
 

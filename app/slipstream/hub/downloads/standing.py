@@ -39,6 +39,14 @@ class Standing:
         """Names the order for good."""
         return self.entry.record.id
 
+    @property
+    def repo(self) -> str:
+        """The repository that made it fail; else that of the model."""
+        record = self.entry.record
+        failed = record.error.facts.get("repository") if record.error else None
+        items = [item.repo for item in record.order.items]
+        return str(failed) if failed in items else items[0]
+
 
 def standing(entry: Entry) -> Standing:
     """Look at how an order stands; reads the disk."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from slipstream.drafters.identify import FileRole
 from slipstream.errors import SlipstreamError
-from slipstream.hub.library.stored import Identity, LocalFile, Part, Source, local_file
+from slipstream.hub.library.stored import Identity, LocalFile, Part, Source
 from slipstream.hub.library.stores import Store
 
 
@@ -122,14 +122,6 @@ class LocalModel(Stored):
 
 
 @dataclass(frozen=True)
-class Use:
-    """What a file is used for: the models it is part of or belongs to, and where it is found."""
-
-    models: tuple[LocalModel, ...]
-    places: tuple[Place, ...]
-
-
-@dataclass(frozen=True)
 class Library:
     """The models on this computer.
 
@@ -185,23 +177,3 @@ class Library:
         )
         parts = tuple(one for one in self.parts if one.path not in gone)
         return replace(self, models=models, loose=left(self.loose), parts=parts)
-
-    def uses(self, path: Path) -> Use:
-        """Who uses a file, by whatever name it is asked for; nobody, if it is gone."""
-        file = local_file(path)
-        if file is None:
-            return Use((), ())
-        holders = [one for one in self.everything() if file.identity in one.contents]
-        paths = {one.path for one in holders}
-        models = (
-            model
-            for model in self.models
-            if paths & {model.path, *(one.path for one in model.companions)}
-        )
-        places = (
-            place
-            for one in holders
-            for place in one.places
-            if any(each.identity == file.identity for each in place.files)
-        )
-        return Use(tuple(models), tuple(places))

@@ -13,6 +13,9 @@ from slipstream.errors import SlipstreamError
 MOST = 2000
 """Models that are remembered, those used last."""
 
+_CLOCKS_DIFFER = 86_400.0
+"""Seconds; what was used later than that in the future was not."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -38,4 +41,9 @@ def last_uses() -> Mapping[str, float]:
     """When models were last used, in seconds since the epoch, by the ``identity`` of their first
     files."""
     known = read_entries(paths.uses_file)
-    return {key: moment for key, moment in known.items() if isinstance(moment, float)}
+    latest = time.time() + _CLOCKS_DIFFER
+    return {
+        key: moment
+        for key, moment in known.items()
+        if isinstance(moment, float) and 0 <= moment <= latest
+    }

@@ -42,8 +42,6 @@ class DownloadBoard(QObject):
     Attributes:
         changed: ``standings`` or ``news`` are others.
         finished: the Standing of a download that was just completed, and the file to load.
-        drafter_arrived: the model of a finished download that brought a drafter: the pair has not
-            run together yet.
         failed: the Standing of a download that just failed.
         noticed: a Notice for the user.
         standings: every download, in the order in which they are run.
@@ -52,7 +50,6 @@ class DownloadBoard(QObject):
 
     changed = Signal()
     finished = Signal(object, object)
-    drafter_arrived = Signal(object)
     failed = Signal(object)
     noticed = Signal(object)
 
@@ -205,6 +202,7 @@ class DownloadBoard(QObject):
         self._job = None
         self._wishes.clear()  # done later, they would come as a surprise
         self.noticed.emit(notice_of(error))
+        self._on_done()
 
     def _take(self, standings: "tuple[Standing, ...]") -> None:
         before = {one.id: one.entry.record.stage for one in self.standings}
@@ -219,16 +217,10 @@ class DownloadBoard(QObject):
         if differs:
             self.changed.emit()
         for one in finished:
-            self._tell_finished(one)
+            if one.target is not None:
+                self.finished.emit(one, one.target)
         for one in failed:
             self.failed.emit(one)
-
-    def _tell_finished(self, one: "Standing") -> None:
-        if one.target is None:
-            return
-        self.finished.emit(one, one.target)
-        if one.entry.record.order.pairing is not None:
-            self.drafter_arrived.emit(one.target)
 
     def _apply_limit(self, queue: "Downloads") -> None:
         queue.limit.change(self.limit * _MEGABYTE or None)

@@ -21,13 +21,12 @@ from slipstream.ui.downloads.row import DownloadRow
 from slipstream.ui.downloads.wording import Phase, neighbour, phase_of
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
+from slipstream.ui.widgets.centred import Centred
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
 
 if TYPE_CHECKING:
     from slipstream.hub.downloads.standing import Standing
-
-_WIDEST = 760  # pixels at 100 % text size
 
 
 class DownloadsPage(QScrollArea):
@@ -67,11 +66,8 @@ class DownloadsPage(QScrollArea):
         self._coming = QVBoxLayout()
         self._heading = label(tr("Finished"), "section")
         self._finished = QVBoxLayout()
-        self._inner = QWidget()
         self._lay_out()
         board.changed.connect(self._show)
-        look.changed.connect(self._fit)
-        self._fit()
 
     @property
     def titles(self) -> list[str]:
@@ -154,9 +150,6 @@ class DownloadsPage(QScrollArea):
         if possible:
             self._board.move(name, before)
 
-    def _fit(self) -> None:
-        self._inner.setMaximumWidth(self._look.px(_WIDEST))
-
     def _lay_out(self) -> None:
         limit = QWidget()
         beside = QHBoxLayout(limit)
@@ -167,7 +160,8 @@ class DownloadsPage(QScrollArea):
         top = FlowLayout(gap=10)
         for each in (limit, self.clear):
             top.addWidget(each)
-        column = QVBoxLayout(self._inner)
+        inner = QWidget()
+        column = QVBoxLayout(inner)
         column.setContentsMargins(28, 24, 28, 24)
         column.setSpacing(12)
         column.addWidget(label(tr("Downloads"), "title"))
@@ -179,14 +173,7 @@ class DownloadsPage(QScrollArea):
         column.addWidget(self._heading)
         column.addLayout(self._finished)
         column.addStretch()
-        page = QWidget()
-        page.setObjectName("page")
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addWidget(self._inner, 1000)
-        row.addStretch(1)
-        self.setWidget(page)
+        self.setWidget(Centred(inner, self._look))
 
 
 def _nothing() -> QWidget:

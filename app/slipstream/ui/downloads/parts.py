@@ -1,15 +1,13 @@
 """Small things that the tray and the list are made of."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QSizePolicy
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy
 
-from slipstream.ui import icons
-from slipstream.ui.look import Look, tabular
+from slipstream.ui.look import tabular
 from slipstream.ui.widgets.labels import label
 
 _FINE = 1000
-_ICON = 16  # pixels at 100 % text size
 
 
 def words_label(kind: str) -> QLabel:
@@ -67,29 +65,3 @@ class Bar(QProgressBar):
         """Show a share, and what a screen reader says of it."""
         self.setValue(done * _FINE // total if total else _FINE)
         self.setAccessibleDescription(spoken)
-
-
-class IconButton(QPushButton):
-    """A small button without words; its name is its tip and what a screen reader says.
-
-    It leaves the look alone when it goes, as rows of a list do.
-    """
-
-    def __init__(self, icon: str, look: Look) -> None:
-        super().__init__()
-        self._icon, self._look = icon, look
-        self.setProperty("kind", "flat")
-        look.changed.connect(self._tint)
-        self._tint()
-
-    def rename(self, name: str) -> None:
-        """Give it another name."""
-        self.setToolTip(name)
-        self.setAccessibleName(name)
-
-    def _tint(self) -> None:
-        theme, size = self._look.theme, self._look.px(_ICON)
-        made = QIcon(icons.pixmap(self._icon, theme.text_muted, size))
-        made.addPixmap(icons.pixmap(self._icon, theme.border, size), QIcon.Mode.Disabled)
-        self.setIcon(made)
-        self.setIconSize(QSize(size, size))

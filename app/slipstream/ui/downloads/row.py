@@ -1,22 +1,26 @@
 """One download in the list."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
+from slipstream.ui import browser, icons
 from slipstream.ui.downloads import wording
 from slipstream.ui.downloads.board import DownloadBoard
-from slipstream.ui.downloads.failure import Failure
-from slipstream.ui.downloads.parts import Bar, IconButton, Name, numbers_label, words_label
-from slipstream.ui.downloads.wording import CAN_PAUSE, Phase, Way, phase_of
+from slipstream.ui.downloads.parts import Bar, Name, numbers_label, words_label
+from slipstream.ui.downloads.wording import CAN_PAUSE, Help, Phase, Step, phase_of
 from slipstream.ui.i18n import tr
-from slipstream.ui.library.reveal import reveal
 from slipstream.ui.look import Look
+from slipstream.ui.reveal import reveal
 from slipstream.ui.widgets.labels import wear_kind
+from slipstream.ui.widgets.trouble import Trouble, Way
 from slipstream.ui.wording import percent
+from slipstream.words import far
 
 if TYPE_CHECKING:
     from slipstream.hub.downloads.standing import Standing
@@ -47,18 +51,18 @@ class DownloadRow(QFrame):
         self.setProperty("kind", "card")
         self._title = Name("section")
         self._percent = numbers_label("small")
-        self.up = IconButton("arrow-up", look)
-        self.down = IconButton("arrow-down", look)
-        self.pause = IconButton("pause", look)
-        self.resume = IconButton("play", look)
-        self.cancel = IconButton("x", look)
+        self.up = _small("arrow-up", look)
+        self.down = _small("arrow-down", look)
+        self.pause = _small("pause", look)
+        self.resume = _small("play", look)
+        self.cancel = _small("x", look)
         self._pieces = words_label("small")
         self._pieces.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.bar = Bar()
         self._numbers = numbers_label("small")
         self._state = words_label("small")
         self._state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        self._failure: Failure | None = None  # most never have one
+        self._trouble: Trouble | None = None  # most never have one
         self.chat = QPushButton(tr("Chat now"))
         self.chat.setProperty("kind", "primary")
         self.folder = QPushButton(tr("Show in folder"))
@@ -66,13 +70,12 @@ class DownloadRow(QFrame):
         self._lay_out()
 
     @property
-    def failure(self) -> Failure:
+    def trouble(self) -> Trouble:
         """Why it failed; made when it is first needed."""
-        if self._failure is None:
-            made = self._failure = Failure()
-            made.helped.connect(self._on_helped)
-            self._column.insertWidget(self._column.count() - 1, made)
-        return self._failure
+        if self._trouble is None:
+            self._trouble = Trouble(card=False)
+            self._column.insertWidget(self._column.count() - 1, self._trouble)
+        return self._trouble
 
     @property
     def state(self) -> str:
@@ -107,11 +110,29 @@ class DownloadRow(QFrame):
         wear_kind(self._state, "small" if gone else _KINDS.get(phase, "small"))
         for each in (self._percent, self.bar):
             each.setVisible(unfinished)
-        error = _error(one)
-        if error is not None or self._failure is not None:
-            self.failure.show_error(error, one.title)
+        self._show_trouble(one)
         self._show_buttons(phase, up=up, down=down)
         self._name(one)
+
+    def _show_trouble(self, one: "Standing") -> None:
+        error = _error(one)
+        if error is not None:
+            help_ = wording.help_for(error)
+            self.trouble.show_error(
+                error, list(self._ways(help_)), advice=help_.advice, about=one.title
+            )
+        if self._trouble is not None:
+            self._trouble.setVisible(error is not None)
+
+    def _ways(self, help_: Help) -> Iterator[Way]:
+        """What helps, and the rest of what may."""
+        open_page = partial(browser.open_page, help_.page)
+        at_page = help_.step is Step.PAGE
+        yield help_.button, open_page if at_page else partial(self._go, help_.step)
+        if help_.step is not Step.AGAIN:
+            yield tr("Try again"), partial(self._go, Step.AGAIN)
+        if help_.page and not at_page:
+            yield tr("Open its page"), open_page
 
     def _show_buttons(self, phase: Phase, *, up: bool, down: bool) -> None:
         unfinished = phase is not Phase.DONE
@@ -119,8 +140,11 @@ class DownloadRow(QFrame):
         self.down.setVisible(unfinished)
         self.up.setEnabled(up)
         self.down.setEnabled(down)
+        focused = self.pause.hasFocus() or self.resume.hasFocus()
         self.pause.setVisible(phase in CAN_PAUSE)
         self.resume.setVisible(phase is Phase.PAUSED)
+        if focused:  # else Qt hands the keyboard to Cancel
+            (self.resume if phase is Phase.PAUSED else self.pause).setFocus()
         self.cancel.setVisible(phase is not Phase.ELSEWHERE)
         usable = self.standing.target is not None and phase in (Phase.DONE, Phase.FAILED)
         self.chat.setVisible(usable)
@@ -130,7 +154,7 @@ class DownloadRow(QFrame):
         """What a screen reader says."""
         said = [one.title, wording.spoken(one), self.state]
         if _error(one) is not None:
-            said.append(self.failure.text)
+            said.append(self.trouble.text)
         self.setAccessibleName(", ".join(said))
         self.bar.setAccessibleName(one.title)
         done = phase_of(one.entry) is Phase.DONE
@@ -143,7 +167,8 @@ class DownloadRow(QFrame):
             self.cancel: leave,
         }
         for button, name in names.items():
-            button.rename(name.format(title=one.title))
+            button.setToolTip(name.format(title=one.title))
+            button.setAccessibleName(button.toolTip())
         self.chat.setAccessibleName(tr("Chat now with {title}").format(title=one.title))
         self.folder.setAccessibleName(tr("Show {title} in its folder").format(title=one.title))
 
@@ -166,16 +191,16 @@ class DownloadRow(QFrame):
         if (self.up if step < 0 else self.down).isEnabled():
             self.move_wanted.emit(self.standing.id, step)
 
-    def _on_helped(self, way: Way) -> None:
-        match way:
-            case Way.AGAIN:
+    def _go(self, step: Step) -> None:
+        match step:
+            case Step.AGAIN:
                 self._board.resume(self.standing.id)
-            case Way.TOKEN:
+            case Step.TOKEN:
                 self.token_wanted.emit(self.standing.id)
-            case Way.LOOK:
-                self.model_wanted.emit(self.standing.entry.record.order.items[0].repo)
-            case Way.FOLDER if self.standing.folder is not None:
-                QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.standing.folder)))
+            case Step.LOOK:
+                self.model_wanted.emit(self.standing.repo)
+            case Step.FOLDER if self.standing.folder is not None:
+                browser.open_folder(self.standing.folder)
 
     def _show_folder(self) -> None:
         if self.standing.target is not None:
@@ -196,7 +221,7 @@ class DownloadRow(QFrame):
         question = QMessageBox(self)
         question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         question.setText(tr("Cancel the download of {title}?").format(title=one.title))
-        arrived = wording.far(one.progress.done, one.progress.total)
+        arrived = far(one.progress.done, one.progress.total)
         words = tr("{arrived} arrived. If you keep that, a later download goes on from there.")
         question.setInformativeText(words.format(arrived=arrived))
         role = QMessageBox.ButtonRole
@@ -237,6 +262,14 @@ class DownloadRow(QFrame):
                 column.addWidget(part)
             else:
                 column.addLayout(part)
+
+
+def _small(icon: str, look: Look) -> QPushButton:
+    """A button without words; what it does follows the name of the download."""
+    made = QPushButton()
+    made.setProperty("kind", "flat")
+    icons.wear(made, icon, look, role="text_muted")
+    return made
 
 
 def _error(one: "Standing") -> "SlipstreamError | None":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui.i18n import tr
-from slipstream.words import duration, size
+from slipstream.words import duration, far, size
 
 if TYPE_CHECKING:
     from slipstream.hub.downloads.contents import Piece
@@ -38,7 +38,7 @@ ACTIVE = BUSY | {Phase.WAITING, Phase.INTERRUPTED, Phase.ELSEWHERE}
 CAN_PAUSE = BUSY | {Phase.WAITING, Phase.INTERRUPTED}
 
 
-class Way(StrEnum):
+class Step(StrEnum):
     """What helps after a failure."""
 
     AGAIN = auto()
@@ -53,13 +53,13 @@ class Help:
     """How a person gets on after a failure.
 
     Attributes:
-        way: what the button does.
+        step: what the button does.
         button: what it says.
         advice: one sentence: what to do.
         page: an address that is needed for it; empty if none is.
     """
 
-    way: Way
+    step: Step
     button: str
     advice: str
     page: str = ""
@@ -131,15 +131,6 @@ def percent(progress: "Progress") -> int:
     return progress.done * 100 // progress.total if progress.total else 100
 
 
-def far(done: int, total: int) -> str:
-    """How much of how much: "3.1 of 5.0 GB", "620 MB of 5.0 GB"."""
-    part, whole = size(done), size(total)
-    number, _, unit = part.partition(" ")
-    if not done or unit == whole.partition(" ")[2]:
-        part = number
-    return tr("{part} of {whole}").format(part=part, whole=whole)
-
-
 def numbers(one: "Standing") -> str:
     """How far it is, how fast, and how long it will take, as far as that is known."""
     progress = one.progress
@@ -199,18 +190,18 @@ def help_for(error: SlipstreamError) -> Help:
     page = _page(error)
     if error.code == "gated" and signed_in and page:
         advice = tr("Accept the conditions on its page, or wait until its owners let you in.")
-        return Help(Way.PAGE, tr("Open its page"), advice, page)
+        return Help(Step.PAGE, tr("Open its page"), advice, page)
     if error.code == "gated":
         advice = tr("Accept the conditions on its page, then enter your access token.")
-        return Help(Way.TOKEN, tr("Enter a token"), advice, page)
+        return Help(Step.TOKEN, tr("Enter a token"), advice, page)
     if error.code in _TOKEN or (error.code == "repo_not_found" and not signed_in):
         advice = tr("If you may read it, enter an access token that says so.")
-        return Help(Way.TOKEN, tr("Enter a token"), advice)
+        return Help(Step.TOKEN, tr("Enter a token"), advice)
     if error.code in _FOLDER:
-        return Help(Way.FOLDER, tr("Show the folder"), error.action)
+        return Help(Step.FOLDER, tr("Show the folder"), error.action)
     if error.code in _CHANGED:
-        return Help(Way.LOOK, tr("Look at it again"), error.action)
-    return Help(Way.AGAIN, tr("Try again"), error.action)
+        return Help(Step.LOOK, tr("Look at it again"), error.action)
+    return Help(Step.AGAIN, tr("Try again"), error.action)
 
 
 def _page(error: SlipstreamError) -> str:

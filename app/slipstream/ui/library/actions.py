@@ -15,10 +15,10 @@ from slipstream.hub.library.unfinished import is_unfinished
 from slipstream.paths import printable
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
-from slipstream.ui.library.reveal import reveal
 from slipstream.ui.library.rows import Thing
 from slipstream.ui.library.shelf import Shelf
 from slipstream.ui.look import Look
+from slipstream.ui.reveal import reveal
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.notice_bar import Level, Notice

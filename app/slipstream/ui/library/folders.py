@@ -11,7 +11,7 @@ from slipstream.hub.library.dropped import Dropped, OpenModel, ShowFolders, drop
 from slipstream.paths import expanded, printable
 from slipstream.ui.i18n import tr
 from slipstream.ui.preferences import Preferences
-from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
+from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of, warning_of
 from slipstream.ui.work import Work
 from slipstream.words import several
 
@@ -44,7 +44,7 @@ class Drops(QObject):
         self._work.start(
             steps,
             on_values=lambda values: self._on_known(values[-1]),
-            on_error=lambda error: self.noticed.emit(_told(error)),
+            on_error=lambda error: self.noticed.emit(warning_of(error)),
         )
 
     def add(self, folders: Sequence[Path]) -> None:
@@ -77,10 +77,3 @@ class Drops(QObject):
             text = text.format(folders=named)
         button = tr("Add to my models")
         return Notice(text, Level.INFO, (), button, lambda: self.add(folders))
-
-
-def _told(error: BaseException) -> Notice:
-    notice = notice_of(error)
-    if isinstance(error, SlipstreamError):
-        return Notice(notice.text, Level.WARNING, notice.details)
-    return notice

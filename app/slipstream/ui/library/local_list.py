@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from slipstream.hub.library.models import LocalModel
 from slipstream.ui.i18n import tr
-from slipstream.ui.library.row_list import RowList
-from slipstream.ui.library.rows import Thing, chosen, short_row
+from slipstream.ui.library.rows import chosen, short_row
 from slipstream.ui.library.shelf import Shelf
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.row_list import RowList
 
 
 class LocalList(QWidget):
@@ -34,6 +34,7 @@ class LocalList(QWidget):
         self._told: Path | None = None
         self.list = RowList(look, tr("Models on this computer"))
         self.list.picked.connect(self._on_picked)
+        self.list.clicked.connect(lambda _index: self._on_clicked())
         self.list.opened.connect(self.opened)
         self.list.remove_wanted.connect(shelf.propose)
         self._nothing = label("", "muted", wrap=True)
@@ -45,11 +46,6 @@ class LocalList(QWidget):
         column.addWidget(self.list, 1)
         shelf.changed.connect(self._fill)
         self._fill()
-
-    @property
-    def filter_text(self) -> str:
-        """What has to stand in what is shown."""
-        return self._text
 
     def show_filtered(self, text: str) -> None:
         """Show only models in which these words stand."""
@@ -79,7 +75,12 @@ class LocalList(QWidget):
             return tr("Looking through this computer …")
         return tr("There are no models on this computer yet.")
 
-    def _on_picked(self, thing: Thing | None) -> None:
+    def _on_clicked(self) -> None:
+        """Also on what is selected already: something else may be shown beside the list."""
+        if isinstance(self.list.thing, LocalModel):
+            self.picked.emit(self.list.thing)
+
+    def _on_picked(self, thing: object) -> None:
         before, self._told = self._told, thing.path if isinstance(thing, LocalModel) else None
         if self._told not in (None, before):
             self.picked.emit(thing)

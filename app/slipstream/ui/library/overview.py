@@ -13,18 +13,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from slipstream.hub.library.models import LocalModel
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
-from slipstream.ui.library import words
+from slipstream.ui.library import wording
 from slipstream.ui.library.actions import Actions
 from slipstream.ui.library.copies_bar import CopiesBar
 from slipstream.ui.library.empty import NoModels
 from slipstream.ui.library.removal_panel import RemovalPanel
-from slipstream.ui.library.row_list import RowList
 from slipstream.ui.library.rows import (
     Order,
-    Row,
     Thing,
     chosen,
     copy_row,
@@ -39,6 +36,8 @@ from slipstream.ui.look import Look
 from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.row_list import RowList
+from slipstream.ui.widgets.rows import Row
 from slipstream.words import size
 
 
@@ -94,11 +93,6 @@ class Overview(QWidget):
         """The line about the disks."""
         return f"{self._summary.text()} {self._rooms.text()}".strip()
 
-    def show_model(self, model: LocalModel) -> None:
-        """Select a model."""
-        self.filter.clear()
-        self.list.select(str(model.path))
-
     def showEvent(self, event: QShowEvent) -> None:  # noqa: D102, N802
         super().showEvent(event)
         self._shelf.watch(self, on=True)
@@ -116,8 +110,8 @@ class Overview(QWidget):
         if not text:
             rows += self._rest()
         self.list.show_rows(rows)
-        self._summary.setText(words.summary(len(library.models), library.bytes, found.rooms))
-        self._rooms.setText(words.rooms_words(found.rooms))
+        self._summary.setText(wording.summary(len(library.models), library.bytes, found.rooms))
+        self._rooms.setText(wording.rooms_words(found.rooms))
         self.nothing.show_state(looking=not self._shelf.ready, filtered=bool(text))
         self._arrange()
 
@@ -139,8 +133,8 @@ class Overview(QWidget):
         groups = self._shelf.duplicates()
         if groups:
             spare = sum(copies[0].file.bytes * (len(copies) - 1) for copies in groups)
-            words_ = tr("Keeping one copy of each frees {size}.").format(size=size(spare))
-            yield heading(tr("Duplicates"), words_)
+            words = tr("Keeping one copy of each frees {size}.").format(size=size(spare))
+            yield heading(tr("Duplicates"), words)
             yield from (copy_row(copy) for copies in groups for copy in copies)
 
     def _on_picked(self, thing: Thing | None) -> None:

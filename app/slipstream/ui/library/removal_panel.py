@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.ui.i18n import tr
-from slipstream.ui.library import words
+from slipstream.ui.library import wording
 from slipstream.ui.library.removals import UNDO_MS
 from slipstream.ui.library.shelf import Shelf
 from slipstream.ui.widgets.labels import label
@@ -70,10 +70,10 @@ class RemovalPanel(QFrame):
     def ask(self, proposal: "Proposal") -> None:
         """Ask about a removal."""
         self.proposal = proposal
-        self._title.setText(words.question(proposal))
-        _show(self._goes, tr("Goes:"), words.goes(proposal))
-        _show(self._stays, tr("Stays:"), words.stays(proposal))
-        more = [words.loses(proposal)]
+        self._title.setText(wording.question(proposal))
+        _show(self._goes, tr("Goes:"), wording.goes(proposal))
+        _show(self._stays, tr("Stays:"), wording.stays(proposal))
+        more = [wording.loses(proposal)]
         if proposal.in_use:
             more.append(tr("It is loaded now, and is unloaded first."))
         if proposal.begun:

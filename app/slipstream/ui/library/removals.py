@@ -15,8 +15,8 @@ from slipstream.hub.library.models import Companion, Library, LocalModel
 from slipstream.hub.library.stored import Part
 from slipstream.hub.library.unfinished import Begun
 from slipstream.ui.i18n import tr
-from slipstream.ui.library import words
-from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
+from slipstream.ui.library import wording
+from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of, warning_of
 from slipstream.ui.work import Work
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ class Removals(QObject):
         self._finalise()
         if proposal.in_use:
             self._unload()
-        lines = tuple(words.stays(proposal)) if len(proposal.removal.kept) > 1 else ()
-        notice = Notice(words.removed(proposal), Level.INFO, lines, tr("Undo"), self.undo)
+        lines = tuple(wording.stays(proposal)) if len(proposal.removal.kept) > 1 else ()
+        notice = Notice(wording.removed(proposal), Level.INFO, lines, tr("Undo"), self.undo)
         self._pending = _Pending(proposal, notice)
         self._timer.start()
         self.changed.emit()
@@ -178,7 +178,4 @@ class Removals(QObject):
         self.deleted.emit()
 
     def _refuse(self, error: BaseException) -> None:
-        notice = notice_of(error)
-        if isinstance(error, SlipstreamError):
-            notice = Notice(notice.text, Level.WARNING, notice.details)
-        self.noticed.emit(notice)
+        self.noticed.emit(warning_of(error))

@@ -1,10 +1,10 @@
 """The rows of the lists of models: what each says, decided before anything is painted."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.library.copies import Copy
@@ -13,57 +13,16 @@ from slipstream.hub.library.stored import Part
 from slipstream.hub.library.unfinished import Begun, begun_of, is_unfinished
 from slipstream.paths import printable
 from slipstream.ui.i18n import tr
-from slipstream.ui.library import words
-from slipstream.words import several, size
+from slipstream.ui.library import wording
+from slipstream.ui.widgets.rows import Pill, Row
+from slipstream.words import Tone, far, several, size
+
+if TYPE_CHECKING:
+    # Brings the HTTP client along; the window shows before.
+    from slipstream.hub.downloads.leftovers import Leftover
 
 Thing = LocalModel | Companion | Part | Copy | SlipstreamError
 """What a row is about."""
-
-
-class Tone(StrEnum):
-    """How a pill looks."""
-
-    PLAIN = "plain"
-    ACCENT = "accent"
-    WARNING = "warning"
-    DANGER = "danger"
-
-
-@dataclass(frozen=True)
-class Pill:
-    """A short fact in a rounded box."""
-
-    text: str
-    tone: Tone = Tone.PLAIN
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row.
-
-    Attributes:
-        key: the same for the same thing in the next list.
-        title: its name.
-        detail: a line about it; empty for none.
-        pills: its drafters, and what is unusual.
-        amount: on the right: its size.
-        note: below that: where it is, when it was used.
-        thing: what it is about; None for a heading.
-    """
-
-    key: str
-    title: str
-    detail: str = ""
-    pills: tuple[Pill, ...] = ()
-    amount: str = ""
-    note: str = ""
-    thing: Thing | None = None
-
-    @property
-    def spoken(self) -> str:
-        """All of it in one line, for a screen reader."""
-        said = (self.title, self.detail, *(pill.text for pill in self.pills))
-        return ", ".join(filter(None, (*said, self.amount, self.note)))
 
 
 class Order(StrEnum):
@@ -90,13 +49,13 @@ def chosen(models: Sequence[LocalModel], text: str, order: Order = Order.NAME) -
 
 def _searched(model: LocalModel) -> str:
     place = model.places[0]
-    said = (model.name, model.path.name, place.name, words.where(place), model.quant or "")
+    said = (model.name, model.path.name, place.name, wording.where(place), model.quant or "")
     return " ".join(said).lower()
 
 
 def short_row(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) -> Row:
     """A model in a narrow list."""
-    place = words.where(model.places[0])
+    place = wording.where(model.places[0])
     quant = model.quant if model.quant and model.quant not in model.name else ""
     detail = " · ".join(filter(None, (quant, size(model.bytes), place)))
     return Row(
@@ -112,7 +71,7 @@ def model_row(
     model: LocalModel, downloads: Sequence[Begun], loaded: Path | None, today: date
 ) -> Row:
     """A model on the page."""
-    place, used = words.where(model.places[0]), words.last_use(model.last_used, today)
+    place, used = wording.where(model.places[0]), wording.last_use(model.last_used, today)
     return Row(
         key=str(model.path),
         title=printable(model.name),
@@ -128,9 +87,9 @@ def loose_row(one: Companion) -> Row:
     return Row(
         key=str(one.path),
         title=printable(one.path.name),
-        pills=(Pill(words.kind_name(one), Tone.ACCENT), *_damage(one)),
+        pills=(Pill(wording.kind_name(one), Tone.GOOD), *_damage(one)),
         amount=size(one.bytes),
-        note=words.where(one.places[0]),
+        note=wording.where(one.places[0]),
         thing=one,
     )
 
@@ -141,11 +100,11 @@ def part_row(part: Part, downloads: Sequence[Begun]) -> Row:
     title = left.repo if left else part.of or tr("A download of another program")
     arrived = tr("Unfinished: {size}").format(size=size(part.bytes))
     if left:
-        arrived = _arrived(left.done, left.total)
+        arrived = _arrived(left)
     return Row(
         key=str(part.path),
         title=printable(title),
-        pills=(Pill(arrived, Tone.WARNING),),
+        pills=(Pill(arrived, Tone.CAUTION),),
         amount=size(part.bytes),
         note=printable(part.path.parent.name),
         thing=part,
@@ -160,7 +119,7 @@ def copy_row(copy: Copy) -> Row:
         detail=printable(copy.file.path),
         pills=(Pill(copy.kept_for),) if copy.kept_for else (),
         amount=size(copy.file.bytes),
-        note=words.where(copy.place),
+        note=wording.where(copy.place),
         thing=copy,
     )
 
@@ -177,12 +136,12 @@ def problem_row(problem: SlipstreamError) -> Row:
 
 def heading(title: str, detail: str = "") -> Row:
     """The name of what follows."""
-    return Row(key=f"heading {title}", title=title, detail=detail)
+    return Row(key=f"heading {title}", title=title, detail=detail, heading=True)
 
 
 def _pills(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) -> tuple[Pill, ...]:
     states = tuple(_states(model, downloads, loaded))
-    drafters = [Pill(text, Tone.ACCENT) for text in words.drafter_pills(model)]
+    drafters = [Pill(text, Tone.GOOD) for text in wording.drafter_pills(model)]
     none = [] if drafters or model.problem or is_unfinished(model) else [Pill(tr("No drafter"))]
     eyes = [Pill(tr("Reads images"))] if model.projectors else []
     return (*states, *drafters, *none, *eyes)
@@ -192,9 +151,9 @@ def _states(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) 
     if loaded is not None and any(
         file.path == loaded for place in model.places for file in place.files
     ):
-        yield Pill(tr("Loaded"), Tone.ACCENT)
+        yield Pill(tr("Loaded"), Tone.GOOD)
     if is_unfinished(model):
-        yield Pill(_unfinished(model, downloads), Tone.WARNING)
+        yield Pill(_unfinished(model, downloads), Tone.CAUTION)
     else:
         yield from _damage(model)
 
@@ -202,21 +161,17 @@ def _states(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) 
 def _unfinished(model: LocalModel, downloads: Sequence[Begun]) -> str:
     left = begun_of(model, downloads)
     if left:
-        return _arrived(left.done, left.total)
+        return _arrived(left)
     if model.missing:
         files = several(len(model.missing), tr("file"))
         return tr("Unfinished: {files} missing").format(files=files)
     return tr("Unfinished: {size}").format(size=size(model.unfinished))
 
 
-def _arrived(done: int, total: int) -> str:
-    """How far a download is: "Unfinished: 3.1 of 5.0 GB"."""
-    some, all_of_it = size(done), size(total)
-    number, _, unit = some.rpartition(" ")
-    some = number if all_of_it.endswith(f" {unit}") else some
-    return tr("Unfinished: {some} of {all}").format(some=some, all=all_of_it)
+def _arrived(left: "Leftover") -> str:
+    return tr("Unfinished: {far}").format(far=far(left.done, left.total))
 
 
 def _damage(one: Stored) -> Iterator[Pill]:
     if one.problem:
-        yield Pill(tr("Damaged"), Tone.DANGER)
+        yield Pill(tr("Damaged"), Tone.BAD)

@@ -11,7 +11,7 @@ from slipstream.cancel import CancelToken
 from slipstream.hub.downloads.orders import Order
 from slipstream.hub.library.copies import Copy, copies
 from slipstream.hub.library.disk import Room, disk
-from slipstream.hub.library.models import Companion, Library, LocalModel, Use
+from slipstream.hub.library.models import Companion, Library, LocalModel
 from slipstream.hub.library.scan import scan
 from slipstream.hub.library.stored import Part
 from slipstream.hub.library.unfinished import Begun, Unfinished, begun, begun_of, can_be_finished
@@ -141,10 +141,6 @@ class Shelf(QObject):
             self._watcher.start(self._folders())
         elif not self._watched_by:
             self._watcher.stop()
-
-    def uses(self, path: Path) -> Use:
-        """Who uses a file."""
-        return self.library.uses(path)
 
     # Removing
 

@@ -1,13 +1,17 @@
 """The whole memory of one quantization, and what can be done with it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from slipstream.engine.picture import Line, Picture
 from slipstream.planning.parts import HOST
 from slipstream.planning.placement import Fit
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
+from slipstream.ui.picker.action_buttons import ActionButtons
+from slipstream.ui.picker.actions import Action, What
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.legend import marked
@@ -19,12 +23,11 @@ class Breakdown(QWidget):
     """Shown below the row that is chosen.
 
     Attributes:
-        download_wanted: the Line that is to be downloaded.
-        load_wanted: the Line that is to be loaded.
+        wanted: what the user wants to do (``What``) with the Line.
+        buttons: for what can be done.
     """
 
-    download_wanted = Signal(object)
-    load_wanted = Signal(object)
+    wanted = Signal(object, object)
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,12 +37,11 @@ class Breakdown(QWidget):
         self._parts = FlowLayout(gap=16)
         self._shown: list[str] = []
         self._where = label("", "small", wrap=True)
-        self._button = QPushButton()
-        self._button.setProperty("kind", "outline")
-        self._button.clicked.connect(self._on_pressed)
+        self.buttons = ActionButtons("outline")
+        self.buttons.pressed.connect(self._on_pressed)
         row = QHBoxLayout()
         row.addWidget(self._where, 1)
-        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.buttons, 0, Qt.AlignmentFlag.AlignBottom)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 4, 18, 12)
         column.setSpacing(8)
@@ -52,18 +54,13 @@ class Breakdown(QWidget):
         """Everything it says."""
         return "\n".join([self._why.text(), *self._shown, self._where.text()])
 
-    @property
-    def button(self) -> QPushButton:
-        """Downloads or loads it."""
-        return self._button
-
-    def show_line(self, line: Line, picture: Picture) -> None:
-        """Show one quantization."""
+    def show_line(self, line: Line, picture: Picture, actions: Sequence[Action]) -> None:
+        """Show one quantization, and what can be done with it."""
         self._line = line
         self._why.setText(line.why)
         self._show_parts(parts_of(line.plan.placement.need, self._look.theme))
         self._where.setText(" ".join(_where(line, picture)))
-        self._button.setText(action_words(line))
+        self.buttons.show_actions(actions)
 
     def _show_parts(self, parts: list[Part]) -> None:
         words = [f"{part.name} {size(part.bytes)}" for part in parts]
@@ -74,24 +71,9 @@ class Breakdown(QWidget):
         for part in parts:
             self._parts.addWidget(marked(part, self._look, size(part.bytes)))
 
-    def _on_pressed(self) -> None:
-        if self._line is None:
-            return
-        (self.load_wanted if ready(self._line) else self.download_wanted).emit(self._line)
-
-
-def ready(line: Line) -> bool:
-    """Whether nothing has to be downloaded to run it."""
-    return line.here and not line.download
-
-
-def action_words(line: Line) -> str:
-    """What the button for a quantization says."""
-    if ready(line):
-        return tr("Load anyway") if line.plan.placement.fit is Fit.NONE else tr("Chat")
-    if line.plan.placement.fit is Fit.NONE:
-        return tr("Download anyway · {size}").format(size=size(line.download))
-    return tr("Download · {size}").format(size=size(line.download))
+    def _on_pressed(self, what: What) -> None:
+        if self._line is not None:
+            self.wanted.emit(what, self._line)
 
 
 def _where(line: Line, picture: Picture) -> list[str]:

@@ -1,23 +1,39 @@
 """A model's card as text; nothing in it is loaded from the network or run."""
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from slipstream.cancel import CancelToken
+from slipstream.ui import browser
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.transcript import Transcript
+from slipstream.ui.transcript.markdown import parse
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.trouble import Trouble
 from slipstream.ui.work import Job, Work
 
 if TYPE_CHECKING:
     from slipstream.hub.files import Listing
+
+_LONGEST = 40_000
+"""Characters that are formatted: anybody can write a card."""
+_QUICK = 0.5
+"""Seconds that reading the whole may take; some texts are made to take for ever."""
+_LOOK_MS = 30
 
 
 class CardView(QWidget):
@@ -27,6 +43,7 @@ class CardView(QWidget):
         closed: the user wants back to the model.
         link_wanted: the address of a link in the card.
         transcript: the text.
+        plain: the text where formatting it would take too long.
     """
 
     closed = Signal()
@@ -38,11 +55,11 @@ class CardView(QWidget):
         self._look, self._work = look, work
         self._job: Job | None = None
         self._page = ""
-        self._title = label("", "section")
+        self._title = label("", "section", wrap=True)
         back = QPushButton(tr("Back"))
         back.clicked.connect(self.closed)
         outside = QPushButton(tr("Open in the browser"))
-        outside.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(self._page)))
+        outside.clicked.connect(lambda: browser.open_page(self._page))
         head = QWidget()
         head.setObjectName("header")
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -55,9 +72,16 @@ class CardView(QWidget):
         self.transcript.link_activated.connect(self.link_wanted)
         self._words = label("", "muted", wrap=True)
         self._words.setContentsMargins(24, 24, 24, 24)
+        self.plain = QPlainTextEdit()
+        self.plain.setObjectName("settingText")
+        self.plain.setReadOnly(True)
+        self.plain.setAccessibleName(tr("Model card"))
+        self._filled = QTimer(self)
+        self._filled.setInterval(_LOOK_MS)
+        self._filled.timeout.connect(self._show_filled)
         self.trouble = Trouble()
         self._stack = QStackedWidget()
-        for each in (self._words, self.transcript, self.trouble):
+        for each in (self._words, self.transcript, self.trouble, self.plain):
             self._stack.addWidget(each)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -80,19 +104,32 @@ class CardView(QWidget):
         )
 
     def _stop(self) -> None:
+        self._filled.stop()
+        self.transcript.clear()
         if self._job is not None:
-            self._job.cancel()
+            self._job.abandon()
         self._job = None
 
-    def _on_read(self, values: list[tuple[str, str]]) -> None:
-        text, self._page = values[-1]
+    def _on_read(self, values: "list[_Card]") -> None:
+        card = values[-1]
+        self._page = card.page
         self.transcript.clear()
-        if not text.strip():
+        if not card.text.strip():
             self._words.setText(tr("This repository has no model card."))
             return
-        self.transcript.add_reply(text)
-        self.transcript.verticalScrollBar().setValue(0)
-        self._stack.setCurrentIndex(1)
+        if not card.formatted:
+            self.plain.setPlainText(card.text)
+            self._stack.setCurrentWidget(self.plain)
+            return
+        with self.transcript.filling():  # in slices, which do not stop the window
+            self.transcript.add_reply(card.text)
+        self._filled.start()
+
+    def _show_filled(self) -> None:
+        if self.transcript.filled:
+            self._filled.stop()
+            self.transcript.verticalScrollBar().setValue(0)
+            self._stack.setCurrentWidget(self.transcript)
 
     def _on_error(self, error: BaseException, listing: "Listing") -> None:
         self.trouble.show_error(error, [(tr("Try again"), partial(self.show_card, listing))])
@@ -103,9 +140,24 @@ class CardView(QWidget):
         self.transcript.set_text_size(self._look.percent)
 
 
-def _read(listing: "Listing", cancel: CancelToken) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True)
+class _Card:
+    """A card, where it stands, and whether it can be formatted without stopping the window."""
+
+    text: str
+    page: str
+    formatted: bool
+
+
+def _read(listing: "Listing", cancel: CancelToken) -> Iterator[_Card]:
     from slipstream.hub.card import read_card
     from slipstream.hub.connection import connect
 
     with connect() as connection:
-        yield read_card(listing, connection, cancel), connection.page_url(listing.repo)
+        text = read_card(listing, connection, cancel)
+        page = connection.page_url(listing.repo)
+    began = time.perf_counter()
+    if len(text) <= _LONGEST:
+        parse(text)
+    quick = len(text) <= _LONGEST and time.perf_counter() - began < _QUICK
+    yield _Card(text, page, quick)

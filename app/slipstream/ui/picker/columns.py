@@ -10,11 +10,10 @@ from PySide6.QtGui import QFont, QFontMetrics
 from slipstream.engine.picture import Line
 from slipstream.ui.look import Look, tabular
 from slipstream.ui.picker.wording import file_size, remark, total_size
+from slipstream.ui.widgets.pill_painting import pill_size
 
 SIDE = 14
 """Pixels at 100 % text size beside what a row shows."""
-PILL_SIDE = 10
-"""Pixels at 100 % text size beside the words in a pill."""
 _GAP = 16
 _SLACK = 3  # a text as wide as its place would be shortened
 _BAR = 9
@@ -105,7 +104,7 @@ def columns_for(lines: Sequence[Line], width: int, look: Look) -> Columns:
     )
     size = _widest(own.normal, frozenset(file_size(line) for line in lines))
     total = _widest(own.bold, frozenset(total_size(line) for line in lines))
-    verdict = _widest(own.small, frozenset(line.verdict for line in lines)) + 2 * look.px(PILL_SIDE)
+    verdict = max((pill_size(line.verdict, look).width() for line in lines), default=0)
     side, gap = look.px(SIDE), look.px(_GAP)
     taken = label + size + total + verdict + 4 * gap + 2 * side
     two_lines = width - taken < look.px(_SHORTEST_BAR)

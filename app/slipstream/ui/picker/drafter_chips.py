@@ -5,9 +5,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from slipstream.engine.picture import AUTO, OFF, DrafterOption, Picture
 from slipstream.ui.i18n import tr
-from slipstream.ui.look import Look
 from slipstream.ui.picker.wording import drafter_chip
-from slipstream.ui.widgets.chip import Chip
+from slipstream.ui.widgets.eliding_button import ElidingButton
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
 
@@ -21,7 +20,7 @@ class DrafterChips(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, _look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: tuple[object, ...] = ()
         self._title = label(tr("Drafters"), "small")
@@ -35,14 +34,21 @@ class DrafterChips(QWidget):
         column.addWidget(holder)
         column.addWidget(self._detail)
 
-    def chips(self) -> list[Chip]:
+    def chips(self) -> list[ElidingButton]:
         """The chips there are."""
         there = (self._chips.itemAt(i) for i in range(self._chips.count()))
         widgets = (item.widget() for item in there if item is not None)
-        return [each for each in widgets if isinstance(each, Chip)]
+        return [each for each in widgets if isinstance(each, ElidingButton)]
 
-    def show_picture(self, picture: Picture) -> None:
-        """Show what may draft for the model, and what is chosen."""
+    def show_picture(self, picture: Picture, *, looking: bool) -> None:
+        """Show what may draft for the model, and what is chosen.
+
+        Args:
+            picture: of the model.
+            looking: more may be found.
+        """
+        words = tr("Drafters · looking for more…") if looking else tr("Drafters")
+        self._title.setText(words)
         used = _used(picture)
         key = (picture.drafters, used)
         if key == self._shown:
@@ -54,8 +60,8 @@ class DrafterChips(QWidget):
         chosen = next((each for each in picture.drafters if each.key == used), None)
         self._detail.setText(chosen.detail if chosen else tr("Nothing drafts: plain decoding."))
 
-    def _chip(self, option: DrafterOption, used: str) -> Chip:
-        chip = Chip(drafter_chip(option))
+    def _chip(self, option: DrafterOption, used: str) -> ElidingButton:
+        chip = ElidingButton(drafter_chip(option))
         chip.setProperty("kind", "pill-accent" if option.key == used else "pill")
         chip.setEnabled(option.fits)
         chip.setToolTip(option.detail)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QLineEdit,
     QPushButton,
     QStackedWidget,
@@ -26,6 +26,7 @@ from slipstream.ui.widgets.trouble import Trouble
 _WIDTH = 300
 _NARROWEST = 220
 _SHARE = 0.34
+_TICK_MS = 1000
 
 
 class Tab(StrEnum):
@@ -36,6 +37,22 @@ class Tab(StrEnum):
     HERE = "here"
     DOWNLOADS = "downloads"
     FOUND = "found"
+
+
+class _SearchField(QLineEdit):
+    """A field below which there is a list.
+
+    Attributes:
+        left_downwards: the user wants to go on in the list.
+    """
+
+    left_downwards = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Down:
+            self.left_downwards.emit()
+        else:
+            super().keyPressEvent(event)
 
 
 class Finder(QWidget):
@@ -66,17 +83,19 @@ class Finder(QWidget):
         super().__init__(parent)
         self._look, self._search = look, search
         self._most: int | None = None
+        self._surveyed = False
+        self._clearing = False
         self._seen: dict[str, Seen] = {}
         self._recent: Sequence[str] = ()
         self._current = ""
         self.tab = Tab.FOR_YOU
         self.setObjectName("sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.field = QLineEdit()
+        self.field = _SearchField()
+        self.field.left_downwards.connect(self._enter_list)
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._on_typed)
         self.field.returnPressed.connect(self._on_entered)
-        self._tabs = QButtonGroup(self)
         self._buttons = {
             tab: self._tab_button(tab, words)
             for tab, words in (
@@ -96,6 +115,10 @@ class Finder(QWidget):
         self._stack = QStackedWidget()
         self._below = QVBoxLayout()
         self._lay_out()
+        ticks = QTimer(self)
+        ticks.setInterval(_TICK_MS)
+        ticks.timeout.connect(self._say_again)
+        ticks.start()
         search.changed.connect(self.refresh)
         self.show_tab(Tab.FOR_YOU)
 
@@ -103,9 +126,9 @@ class Finder(QWidget):
         """Put something below the list."""
         self._below.addWidget(widget)
 
-    def show_computer(self, most: int) -> None:
-        """Take over how large a model may be here: parameters."""
-        self._most = most
+    def show_computer(self, most: int | None) -> None:
+        """Take over how large a model may be here: parameters; None if nobody knows."""
+        self._most, self._surveyed = most, True
         if self.tab is Tab.FOR_YOU:
             self._ask()
         self.refresh()
@@ -120,25 +143,31 @@ class Finder(QWidget):
         self.refresh()
 
     def show_current(self, repo: str) -> None:
-        """Mark the model that is looked at; empty for none."""
+        """Mark the model that is looked at; empty for none on the Hub."""
         self._current = repo
+        self._mark(self.tab)
         self.refresh()
+
+    def search_for(self, words: str) -> None:
+        """Search the Hub for these words."""
+        self.show_tab(Tab.FOUND)
+        self.field.setText(words)
 
     def remember(self, repo: str, what: Seen) -> None:
         """Show from now on what a look into a repository showed."""
-        self._seen[repo] = what
-        self.refresh()
+        if self._seen.get(repo) != what:
+            self._seen[repo] = what
+            self.refresh()
 
     def show_tab(self, tab: Tab) -> None:
         """Show another list."""
         if tab is not Tab.DOWNLOADS:  # they have no list on this side
             self.tab = tab
-        for each, button in self._buttons.items():
-            button.setChecked(each is tab)
+        self._mark(tab)
         if tab not in (Tab.FOUND, Tab.DOWNLOADS) and self.field.text():
-            self.field.blockSignals(True)
+            self._clearing = True
             self.field.clear()
-            self.field.blockSignals(False)
+            self._clearing = False
             self._here.show_filtered("")
         words = tr("Search models on the Hub")
         if self.tab is Tab.HERE:
@@ -147,6 +176,10 @@ class Finder(QWidget):
         self.field.setAccessibleName(words)
         self._ask()
         self.refresh()
+
+    def _mark(self, tab: Tab) -> None:
+        for each, button in self._buttons.items():
+            button.setChecked(each is tab)
 
     def refresh(self) -> None:
         """Show what is known now."""
@@ -171,13 +204,24 @@ class Finder(QWidget):
 
     def _state_words(self) -> str:
         match self._search.stage:
-            case Stage.ASKING:
-                return tr("Asking the Hub…") if not self._search.found else ""
+            case Stage.IDLE | Stage.ASKING if not self._search.found:
+                return self._asking_words()
             case Stage.FAILED:
                 return tr("The list ends here: the Hub does not answer.")
             case Stage.END if not self._search.found:
                 return tr("Nothing was found. Try fewer words, or owner/name.")
         return ""
+
+    def _asking_words(self) -> str:
+        seconds = round(self._search.waiting)
+        if not seconds:
+            return tr("Asking the Hub…")
+        return tr("The Hub asks us to wait {n} s.").format(n=seconds)
+
+    def _say_again(self) -> None:
+        """A wait is told by no signal."""
+        if self._search.stage is Stage.ASKING and self.tab in (Tab.FOR_YOU, Tab.FOUND):
+            self._show_words(self._state_words())
 
     def _show_words(self, words: str) -> None:
         self._words.setText(words)
@@ -186,10 +230,12 @@ class Finder(QWidget):
     def _ask(self) -> None:
         if self.tab is Tab.FOUND:
             self._search.ask(self.field.text())
-        elif self.tab is Tab.FOR_YOU and self._most is not None:
+        elif self.tab is Tab.FOR_YOU and self._surveyed:
             self._search.ask("", self._most, at_once=True)
 
     def _on_typed(self, text: str) -> None:
+        if self._clearing:
+            return
         if self.tab is Tab.HERE:
             self._here.show_filtered(text)
             return
@@ -199,14 +245,16 @@ class Finder(QWidget):
         if self.tab is Tab.FOUND:
             self._search.ask(self.field.text(), at_once=True)
 
+    def _enter_list(self) -> None:
+        """From the field to what it found, by the arrow key."""
+        (self._here.list if self.tab is Tab.HERE else self.results).setFocus()
+
     def _tab_button(self, tab: Tab, words: str) -> QPushButton:
         button = QPushButton(words)
         button.setCheckable(True)
         button.setProperty("kind", "pill")
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda: self.tab_chosen.emit(tab))
-        self._tabs.setExclusive(False)
-        self._tabs.addButton(button)
         return button
 
     def _lay_out(self) -> None:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from slipstream.drafters.kinds import MADE_FOR_A_TARGET
-from slipstream.engine.picture import Picture, Tone
+from slipstream.engine.picture import Picture
 from slipstream.hub.search import FoundModel
 from slipstream.ui.i18n import tr
-from slipstream.ui.picker.results import Entry, Pill
-from slipstream.ui.picker.wording import downloads_words, drafter_pill
+from slipstream.ui.picker.wording import downloads_words
+from slipstream.ui.widgets.rows import Pill, Row
+from slipstream.ui.wording import drafter_pill
 from slipstream.weights.names import parameters as named_parameters
-from slipstream.words import parameters
+from slipstream.words import Tone, parameters
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def seen(picture: Picture) -> Seen:
     return Seen(tuple(dict.fromkeys(words)), verdict, bool(line and line.tone is Tone.GOOD))
 
 
-def entry(found: FoundModel, most: int | None, known: Seen | None) -> Entry:
+def entry(found: FoundModel, most: int | None, known: Seen | None) -> Row:
     """A model in the list.
 
     Args:
@@ -46,28 +47,42 @@ def entry(found: FoundModel, most: int | None, known: Seen | None) -> Entry:
     """
     owner, _, name = found.repo.partition("/")
     below = f"{owner} · {downloads_words(found.downloads)}"
-    return Entry(found.repo, name, below, tuple(_pills(found, most, known)))
+    return Row(found.repo, name, below, tuple(_pills(found, most, known)))
 
 
-def entry_of(repo: str, known: Seen | None) -> Entry:
+def entry_of(repo: str, known: Seen | None) -> Row:
     """A model that was looked at before, of which only the name is remembered."""
     owner, _, name = repo.partition("/")
-    pills = [Pill(words, stands_out=True) for words in known.drafters] if known else []
-    return Entry(repo, name, owner, tuple(pills))
+    pills = [Pill(words, Tone.GOOD) for words in known.drafters] if known else []
+    return Row(repo, name, owner, tuple(pills))
 
 
 def _pills(found: FoundModel, most: int | None, known: Seen | None) -> list[Pill]:
+    """What helps to decide comes first: where there is no room, the last ones are left out."""
     drafters = known.drafters if known else [drafter_pill(k, inside=False) for k in found.drafters]
-    pills = [Pill(words, stands_out=True) for words in drafters]
-    size = found.parameters or named_parameters(found.repo)
-    if size:
-        pills.append(Pill(parameters(size)))
-    if known:
-        pills.append(Pill(known.verdict, stands_out=known.fits))
-    elif size and most is not None:
-        pills.append(Pill(tr("fits") if size <= most else tr("too large")))
-    if found.gated:
-        pills.append(Pill(tr("gated")))
+    made_for_it = [Pill(words, Tone.GOOD) for words in drafters]
+    pills = made_for_it[:1]
     if found.only_drafters:
         pills.append(Pill(tr("drafters only")))
-    return pills
+    elif fits := _fits(found, most, known):
+        pills.append(fits)
+    size = _size(found)
+    if size:
+        pills.append(Pill(parameters(size)))
+    if found.gated:
+        pills.append(Pill(tr("gated")))
+    return [*pills, *made_for_it[1:]]
+
+
+def _fits(found: FoundModel, most: int | None, known: Seen | None) -> Pill | None:
+    """How it fits, as far as that is known; it is a guess as long as nobody looked."""
+    if known:
+        return Pill(tr("fits"), Tone.GOOD) if known.fits else Pill(known.verdict)
+    size = _size(found)
+    if size is None or most is None:
+        return None
+    return Pill(tr("fits") if size <= most else tr("too large"))
+
+
+def _size(found: FoundModel) -> int | None:
+    return found.parameters or named_parameters(found.repo)

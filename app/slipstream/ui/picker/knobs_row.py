@@ -16,19 +16,21 @@ from PySide6.QtWidgets import (
 )
 
 from slipstream.engine.embedded_values import KV_TYPES
+from slipstream.engine.model_settings import KV_MEANINGS
 from slipstream.engine.picture import AUTO, OFF, Knobs, Picture
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look, tabular
 from slipstream.ui.picker.notches import LONGEST, nearest, notches
-from slipstream.ui.picker.wording import context_words, short_context
 from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
-from slipstream.words import size
+from slipstream.ui.wording import choice_meaning, choice_name
+from slipstream.words import context_size, several, size
 
 _MARKS = 4
 _GAP = 12
 _NARROWEST_SLIDER = 300
+_DRAFTER_WIDTH = 190
 
 
 class KnobsRow(QWidget):
@@ -45,6 +47,7 @@ class KnobsRow(QWidget):
         super().__init__(parent)
         self._look = look
         self._stops: tuple[int, ...] = (0,)
+        self._marked: tuple[int, ...] = ()
         self.knobs = Knobs(0)
         self._context = label("", "value")
         self._context.setFont(tabular(self._context.font()))
@@ -52,7 +55,7 @@ class KnobsRow(QWidget):
         self.slider.setAccessibleName(tr("Context"))
         self.slider.setMinimumHeight(22)
         self.slider.valueChanged.connect(self._on_slid)
-        self._marks = [label("", "faint") for _ in range(_MARKS)]
+        self._marks = QHBoxLayout()
         self.kv_type = ChoiceButton(tr("KV cache"), look)
         self.kv_type.show_choices([_kv_option(each) for each in KV_TYPES], "f16")
         self.kv_type.chosen.connect(lambda value: self._turn(kv_type=value))
@@ -78,7 +81,7 @@ class KnobsRow(QWidget):
     def show_picture(self, picture: Picture) -> None:
         """Show what there is to turn, and where it stands."""
         self.knobs = picture.knobs
-        longest = picture.trained_context or LONGEST
+        longest = min(picture.trained_context or LONGEST, LONGEST)
         self._show_context(tuple(sorted({*notches(longest), min(picture.knobs.context, longest)})))
         self.kv_type.show_value(picture.knobs.kv_type)
         self.drafter.show_choices(_drafter_options(picture), picture.knobs.drafter)
@@ -107,13 +110,25 @@ class KnobsRow(QWidget):
         if not self.slider.isSliderDown():
             self.slider.setValue(nearest(stops, self.knobs.context))
         self.slider.blockSignals(False)
-        for number, mark in enumerate(self._marks):
-            at = round((len(stops) - 1) * number / (_MARKS - 1))
-            mark.setText(short_context(stops[at]))
+        if stops != self._marked:
+            self._marked = stops
+            self._mark_stops(stops)
         self._say_context()
 
+    def _mark_stops(self, stops: tuple[int, ...]) -> None:
+        """Write a few of the stops below the slider, the first and the last among them."""
+        while (item := self._marks.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        shown = min(len(stops), _MARKS)
+        for number in range(shown):
+            at = round((len(stops) - 1) * number / max(1, shown - 1))
+            if number:
+                self._marks.addStretch()
+            self._marks.addWidget(label(context_size(stops[at]), "faint"))
+
     def _say_context(self) -> None:
-        words = context_words(self._stops[min(self.slider.value(), len(self._stops) - 1)])
+        words = several(self._stops[min(self.slider.value(), len(self._stops) - 1)], tr("token"))
         self._context.setText(words)
         self.slider.setAccessibleDescription(words)
 
@@ -133,18 +148,13 @@ class KnobsRow(QWidget):
         head.addWidget(label(tr("Context"), "muted"))
         head.addStretch()
         head.addWidget(self._context)
-        marks = QHBoxLayout()
-        for number, mark in enumerate(self._marks):
-            if number:
-                marks.addStretch()
-            marks.addWidget(mark)
         context = QWidget()
         column = QVBoxLayout(context)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addLayout(head)
         column.addWidget(self.slider)
-        column.addLayout(marks)
+        column.addLayout(self._marks)
         flow = FlowLayout(self._choices, gap=_GAP)
         flow.addWidget(_block(tr("KV cache"), self.kv_type))
         flow.addWidget(_block(tr("Drafter"), self.drafter))
@@ -159,6 +169,7 @@ class KnobsRow(QWidget):
 
     def _fit(self) -> None:
         """Beside the context where there is room, else below it."""
+        self.drafter.setFixedWidth(self._look.px(_DRAFTER_WIDTH))
         taken = sum(
             each.sizeHint().width() + _GAP
             for each in self._choices.findChildren(
@@ -192,24 +203,14 @@ def _block(title: str, widget: QWidget) -> QWidget:
 
 
 def _kv_option(type_: str) -> Option:
-    meanings = {
-        "f16": tr("As the model was made; the safe choice"),
-        "q8_0": tr("Half the memory, hardly any loss"),
-        "q4_0": tr("A quarter of the memory, with some loss"),
-    }
-    return Option(type_, type_, meanings.get(type_, ""))
+    return Option(type_, type_, tr(KV_MEANINGS.get(type_, "")))
 
 
 def _drafter_options(picture: Picture) -> list[Option]:
-    options = [
-        Option(AUTO, tr("Automatic"), tr("The drafter made for this model, if there is one"))
-    ]
+    options = [Option(AUTO, choice_name(AUTO), choice_meaning(AUTO))]
     options += [
         Option(one.key, f"{one.title} · {one.repo}" if one.repo else one.title, one.detail)
         for one in picture.drafters
         if one.fits
     ]
-    return [
-        *options,
-        Option(OFF, tr("No drafter"), tr("Plain decoding, one token after the other")),
-    ]
+    return [*options, Option(OFF, tr("No drafter"), choice_meaning(OFF))]

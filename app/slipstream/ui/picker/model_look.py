@@ -4,11 +4,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from slipstream.cancel import CancelToken
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.hub.address import Address
 from slipstream.ui.picker.notches import LONGEST, notches
 from slipstream.ui.work import Job, Work
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from slipstream.hub.downloads.orders import Order
     from slipstream.hub.library.models import Library, LocalModel
 
+_T = TypeVar("_T")
 _REST_MS = 350
 """The engine confirms what is shown when nothing was turned for so long."""
 
@@ -52,6 +53,14 @@ class Model:
     def repo(self) -> str:
         """Its repository; empty for what is on this computer."""
         return self.what.repo if isinstance(self.what, Address) else ""
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A picture, and what drew it."""
+
+    picker: "Picker"
+    picture: "Picture"
 
 
 class ModelLook(QObject):
@@ -91,14 +100,19 @@ class ModelLook(QObject):
         self._drawing = threading.Lock()  # a picker serves one thread at a time
         self._look: Job | None = None
         self._turn: Job | None = None
+        self._asking = CancelToken()
         self._knobs: Knobs | None = None
-        self._picker: Picker | None = None
+        self._pickers: list[Picker] = []  # the last one knows the most
         self._pictures: dict[Knobs, Picture] = {}
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._confirm)
         self._clear(Model(), Stage.EMPTY)
+
+    @property
+    def _picker(self) -> "Picker | None":
+        return self._pickers[-1] if self._pickers else None
 
     @property
     def subject(self) -> "Subject | None":
@@ -114,17 +128,25 @@ class ModelLook(QObject):
         """
         self._end()
         self._clear(model, Stage.LOOKING)
+        self._begin(model, knobs)
+
+    def _begin(self, model: Model, knobs: "Knobs | None") -> None:
         self._look = self._work.start(
             lambda cancel: self._steps(model, knobs, cancel),
-            on_values=self._of(model, self._on_values),
-            on_done=self._of(model, self._on_looked),
-            on_error=self._of(model, self._on_error),
+            on_values=self._on_drawn,
+            on_done=self._on_looked,
+            on_error=self._on_error,
         )
 
     def again(self) -> None:
-        """Look at the same model once more: something changed."""
-        if self.model != Model():
-            self.look(replace(self.model), self._knobs)
+        """Look at the same model once more, because something changed; what is shown stays until
+        there is something newer."""
+        if self.stage is Stage.SHOWN:
+            self._end()
+            self.looking_further = True
+            self._begin(self.model, self._knobs)
+        elif self.model != Model():
+            self.look(self.model)
 
     def stop(self) -> None:
         """Look no more at what is not shown yet."""
@@ -141,6 +163,7 @@ class ModelLook(QObject):
             self._show(known)
         slid = before is not None and replace(before, context=knobs.context) == knobs
         if known is None or not slid:
+            self._asking.cancel()
             self._draw(lambda picker, cancel: self._drawn(picker, knobs, cancel))
         self._rest.start()
 
@@ -152,25 +175,60 @@ class ModelLook(QObject):
 
     # In the workers
 
-    def _steps(self, model: Model, knobs: "Knobs | None", cancel: CancelToken) -> Iterator[Any]:
+    def _steps(
+        self, model: Model, knobs: "Knobs | None", cancel: CancelToken
+    ) -> "Iterator[_Drawn]":
+        from slipstream.engine.advice import look_further
         from slipstream.engine.picker import Picker
 
         picker = Picker(*self._looked_up(model, cancel))
-        knobs = knobs or self._first_knobs(model)
-        yield picker
-        yield picker.sketch(knobs, cancel)
+        first = knobs or self._first_knobs(model)
+
+        def now() -> "Knobs":
+            return self._knobs or first
+
+        yield self._sketched(picker, first, cancel)
+        yield from self._exact(picker, now, cancel)
+        yield from self._around(picker, now(), cancel)
+        self._ask(lambda token: picker.learn(now(), token), cancel)
+        yield from self._around(picker, now(), cancel)
+        found = look_further(picker.subject, picker.desk, cancel, self._wait)
         with self._drawing:
-            yield picker.picture(self._knobs or knobs, cancel)
-        yield from self._around(picker, knobs, cancel)
+            wider = picker.widened(found)
+        yield from self._exact(wider, now, cancel)
+        yield from self._around(wider, now(), cancel)
+
+    def _sketched(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "_Drawn":
         with self._drawing:
-            picker.learn(self._knobs or knobs, cancel)
-        yield from self._around(picker, self._knobs or knobs, cancel)
-        with self._drawing:
-            further = picker.further(cancel, self._wait)
-        yield further
-        with self._drawing:
-            yield further.weigh(further.picture(self._knobs or knobs, cancel), cancel)
-        yield from self._around(further, self._knobs or knobs, cancel)
+            return _Drawn(picker, picker.sketch(knobs, cancel))
+
+    def _around(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[_Drawn]":
+        """Sketches for every stop of the slider, the nearest first: a drag only looks them up."""
+        first = self._sketched(picker, knobs, cancel)
+        stops = notches(first.picture.trained_context or LONGEST)
+        asked = knobs.context
+        for stop in sorted(stops, key=lambda stop: max(stop, asked) / min(stop, asked)):
+            yield self._sketched(picker, replace(knobs, context=stop), cancel)
+
+    def _exact(
+        self, picker: "Picker", knobs: "Callable[[], Knobs]", cancel: CancelToken
+    ) -> "Iterator[_Drawn]":
+        """As the engine lays it out, then with what each drafter adds."""
+        picture = self._ask(lambda token: picker.picture(knobs(), token), cancel)
+        yield _Drawn(picker, picture)
+        yield _Drawn(picker, self._ask(lambda token: picker.weigh(picture, token), cancel))
+
+    def _ask(self, ask: Callable[[CancelToken], _T], cancel: CancelToken) -> _T:
+        """An answer of the engine; whoever turns a knob meanwhile does not wait for it: it is given
+        up, and asked for again a moment later."""
+        while True:
+            token = self._asking = CancelToken()
+            try:
+                with cancel.on_cancel(token.cancel), self._drawing:
+                    return ask(token)
+            except Cancelled:
+                cancel.raise_if_cancelled()
+                cancel.wait(_REST_MS / 1000)
 
     def _looked_up(self, model: Model, cancel: CancelToken) -> "tuple[Subject, Desk]":
         from slipstream.engine.advice import Question, desk_for, look_at, look_up
@@ -185,58 +243,42 @@ class ModelLook(QObject):
         subject = look_up(model.what, question, desk, cancel, self._wait, Look.HEADER)
         return subject, desk
 
+    def _drawn(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[_Drawn]":
+        yield self._sketched(picker, knobs, cancel)
+        yield from self._around(picker, knobs, cancel)
+
+    def _confirmed(
+        self, picker: "Picker", knobs: "Knobs", cancel: CancelToken
+    ) -> "Iterator[_Drawn]":
+        yield from self._exact(picker, lambda: knobs, cancel)
+        yield from self._around(picker, knobs, cancel)
+
     def _wait(self, seconds: float) -> None:
         self.waiting = seconds
 
-    def _drawn(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[Picture]":
-        with self._drawing:
-            yield picker.sketch(knobs, cancel)
-        yield from self._around(picker, knobs, cancel)
-
-    def _around(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[Picture]":
-        """Sketches for every stop of the slider, the nearest first: a drag only looks them up."""
-        with self._drawing:
-            first = picker.sketch(knobs, cancel)
-        stops = notches(first.trained_context or LONGEST)
-        for stop in sorted(
-            stops, key=lambda stop: max(stop, knobs.context) / min(stop, knobs.context)
-        ):
-            with self._drawing:
-                yield picker.sketch(replace(knobs, context=stop), cancel)
-
     # What comes of it
 
-    def _draw(self, steps: "Callable[[Picker, CancelToken], Iterator[Picture]]") -> None:
+    def _draw(self, steps: "Callable[[Picker, CancelToken], Iterator[_Drawn]]") -> None:
         """Draw in a worker for the knobs as they stand; what was drawn for others is given up."""
         picker = self._picker
         assert picker is not None
         if self._turn is not None:
-            self._turn.cancel()
+            self._turn.abandon()
         self._turn = self._work.start(
-            lambda cancel: steps(picker, cancel),
-            on_values=self._of(self.model, self._on_values),
-            on_error=self._of(self.model, self._on_error),
+            lambda cancel: steps(picker, cancel), on_values=self._on_drawn, on_error=self._on_error
         )
-
-    def _of(self, model: Model, call: Callable[..., None]) -> Callable[..., None]:
-        """The same call, as long as this model is looked at."""
-
-        def checked(*values: Any) -> None:
-            if model is self.model:
-                call(*values)
-
-        return checked
 
     def _end(self) -> None:
         for job in (self._look, self._turn):
             if job is not None:
-                job.cancel()
+                job.abandon()
 
     def _clear(self, model: Model, stage: Stage) -> None:
         self._rest.stop()
         self._look = self._turn = None
         self._pictures.clear()
-        self._knobs = self._picker = None
+        self._pickers.clear()
+        self._knobs = None
         self.model = model
         self.stage = stage
         self.picture: Picture | None = None
@@ -245,15 +287,22 @@ class ModelLook(QObject):
         self.looking_further = stage is Stage.LOOKING
         self.changed.emit()
 
-    def _on_values(self, values: list[Any]) -> None:
-        from slipstream.engine.picture import Picture
+    def _on_drawn(self, values: "list[_Drawn]") -> None:
+        for drawn in values:
+            if drawn.picker not in self._pickers:
+                self._adopt(drawn.picker)
+            if drawn.picker is self._picker:  # what an older one drew may come late
+                self._keep(drawn.picture)
 
-        for value in values:
-            if isinstance(value, Picture):
-                self._keep(value)
-            else:
-                self._picker = value
-                self._pictures.clear()
+    def _adopt(self, picker: "Picker") -> None:
+        """More was found out: what was drawn before does not count any more."""
+        if self._turn is not None:
+            self._turn.abandon()
+        self._turn = None
+        self._pickers.append(picker)
+        self._pictures.clear()
+        if self._knobs is not None:
+            self._rest.start()
 
     def _keep(self, picture: "Picture") -> None:
         known = self._pictures.get(picture.knobs)
@@ -274,23 +323,18 @@ class ModelLook(QObject):
     def _confirm(self) -> None:
         """Nothing was turned for a while: let the engine lay out what is shown."""
         knobs = self._knobs
-        if self._picker is None or knobs is None or (self.picture and self.picture.exact):
-            return
-
-        def steps(picker: "Picker", cancel: CancelToken) -> "Iterator[Picture]":
-            with self._drawing:
-                yield picker.picture(knobs, cancel)
-            yield from self._around(picker, knobs, cancel)
-
-        self._draw(steps)
+        if knobs is not None and self.picture is not None and not self.picture.exact:
+            self._draw(lambda picker, cancel: self._confirmed(picker, knobs, cancel))
 
     def _on_looked(self) -> None:
         self.looking_further = False
         self.changed.emit()
 
     def _on_error(self, error: BaseException) -> None:
+        """What is shown already stays."""
         self._end()
-        self.error = error
-        self.stage = Stage.FAILED
         self.looking_further = False
+        if self.stage is not Stage.SHOWN:
+            self.error = error
+            self.stage = Stage.FAILED
         self.changed.emit()

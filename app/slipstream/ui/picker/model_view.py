@@ -1,6 +1,6 @@
 """The page of one model: the recommendation, the knobs, and every quantization."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -19,21 +19,19 @@ from slipstream.errors import SlipstreamError
 from slipstream.planning.placement import Fit
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.picker.breakdown import action_words, ready
+from slipstream.ui.picker.action_buttons import ActionButtons
+from slipstream.ui.picker.actions import Action, What
 from slipstream.ui.picker.drafter_chips import DrafterChips
 from slipstream.ui.picker.found import seen
 from slipstream.ui.picker.knobs_row import KnobsRow
 from slipstream.ui.picker.model_look import ModelLook, Stage
 from slipstream.ui.picker.quant_rows import QuantRows
-from slipstream.ui.picker.wording import (
-    capacity_words,
-    machine_words,
-    short_context,
-)
+from slipstream.ui.picker.wording import capacity_words, machine_words
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import Pill, label, wear_kind
 from slipstream.ui.widgets.legend import Legend
 from slipstream.ui.widgets.trouble import Trouble, Way
+from slipstream.words import context_size
 
 _LOOK_MS = 500
 
@@ -42,16 +40,14 @@ class ModelView(QWidget):
     """What is shown of the model that is looked at.
 
     Attributes:
-        download_wanted: the Line that is to be downloaded.
-        load_wanted: the Line that is to be loaded.
+        wanted: what the user wants to do (``What``) with a Line.
         card_wanted: the user wants to read the model's card.
         settings_wanted: the user wants to change the model's settings.
         rows: the quantizations.
         knobs: what can be turned.
     """
 
-    download_wanted = Signal(object)
-    load_wanted = Signal(object)
+    wanted = Signal(object, object)
     card_wanted = Signal()
     settings_wanted = Signal()
 
@@ -60,6 +56,7 @@ class ModelView(QWidget):
         look: Look,
         model: ModelLook,
         ways: Callable[[BaseException], list[Way]],
+        actions_of: Callable[[Line], Sequence[Action]],
         parent: QWidget | None = None,
     ) -> None:
         """Prepare.
@@ -68,11 +65,13 @@ class ModelView(QWidget):
             look: colours and sizes.
             model: what is looked at.
             ways: what helps when a model cannot be shown.
+            actions_of: what can be done with a quantization now.
             parent: as Qt has it.
         """
         super().__init__(parent)
         self.setObjectName("page")
         self._look, self._model, self._ways = look, model, ways
+        self._actions_of = actions_of
         self._title = label("", "section", wrap=True)
         self._title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._pills = FlowLayout(gap=6)
@@ -84,18 +83,16 @@ class ModelView(QWidget):
         self.settings.clicked.connect(self.settings_wanted)
         self.headline = label("", "section", wrap=True)
         self.reason = label("", "small", wrap=True)
-        self.action = QPushButton()
-        self.action.setProperty("kind", "primary")
-        self.action.clicked.connect(self._on_action)
+        self.buttons = ActionButtons("primary")
+        self.buttons.pressed.connect(self._on_action)
         self._banner = QFrame()
         self.knobs = KnobsRow(look)
         self.knobs.turned.connect(model.turn)
         self._legend = Legend(look)
         self._capacity = label("", "small")
-        self.rows = QuantRows(look)
-        self.rows.download_wanted.connect(self.download_wanted)
-        self.rows.load_wanted.connect(self.load_wanted)
-        self.drafters = DrafterChips(look)
+        self.rows = QuantRows(look, actions_of)
+        self.rows.wanted.connect(self.wanted)
+        self.drafters = DrafterChips()
         self.drafters.chosen.connect(self._on_drafter)
         self._problems = label("", "small", wrap=True)
         self._machine = label("", "small", wrap=True)
@@ -143,6 +140,11 @@ class ModelView(QWidget):
             self._say_waiting()
             self._stack.setCurrentIndex(1)
 
+    def show_actions(self) -> None:
+        """Offer what can be done now."""
+        self.buttons.show_actions(self._actions_of(self.line) if self.line else ())
+        self.rows.show_actions()
+
     def _heading(self) -> str:
         model, picture = self._model.model, self._model.picture
         if model.repo:
@@ -158,18 +160,17 @@ class ModelView(QWidget):
         self.headline.setText(picture.headline)
         self.reason.setText(picture.reason)
         line = self.line
-        self.action.setVisible(line is not None)
         if line is not None:
-            self.action.setText(action_words(line))
             fits = line.plan.placement.fit is not Fit.NONE
-            wear_kind(self.action, "primary" if fits else "outline")
+            self.buttons.wear("primary" if fits else "outline")
+        self.show_actions()
         wear_kind(self._banner, "banner" if picture.recommended else "banner-warning")
         self._banner.setAccessibleName(f"{picture.headline} {picture.reason}")
         self.knobs.show_picture(picture)
         self._legend.show_needs([each.plan.placement.need for each in picture.lines])
         self._capacity.setText(capacity_words(picture))
         self.rows.show_picture(picture)
-        self.drafters.show_picture(picture)
+        self.drafters.show_picture(picture, looking=self._model.looking_further)
         self._problems.setText("\n".join(_sentence(each) for each in picture.problems))
         self._problems.setVisible(bool(picture.problems))
         self._machine.setText(machine_words(picture))
@@ -180,7 +181,7 @@ class ModelView(QWidget):
         if offer is not None and offer.listing.licence:
             pills.append((offer.listing.licence, "pill"))
         if picture.trained_context:
-            words = tr("{n} trained context").format(n=short_context(picture.trained_context))
+            words = tr("{n} trained context").format(n=context_size(picture.trained_context))
             pills.append((words, "pill"))
         if offer is not None and offer.listing.gated:
             pills.append((tr("gated"), "pill-warning"))
@@ -206,10 +207,9 @@ class ModelView(QWidget):
             words += " " + tr("The Hub asks us to wait {n} s.").format(n=seconds)
         self._busy.setText(words)
 
-    def _on_action(self) -> None:
-        line = self.line
-        if line is not None:
-            (self.load_wanted if ready(line) else self.download_wanted).emit(line)
+    def _on_action(self, what: What) -> None:
+        if self.line is not None:
+            self.wanted.emit(what, self.line)
 
     def _on_drafter(self, key: str) -> None:
         self.knobs.choose_drafter(key)
@@ -251,7 +251,7 @@ class ModelView(QWidget):
         banner.setContentsMargins(16, 12, 16, 12)
         banner.setSpacing(16)
         banner.addLayout(texts, 1)
-        banner.addWidget(self.action)
+        banner.addWidget(self.buttons)
         legend = QHBoxLayout()
         legend.addWidget(self._legend, 1)
         legend.addWidget(self._capacity)

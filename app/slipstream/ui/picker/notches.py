@@ -4,15 +4,17 @@ SHORTEST = 2048
 """Tokens; less is hardly a conversation."""
 
 LONGEST = 1_048_576
-"""Tokens, where a model does not say how many it was made for."""
+"""Tokens: the most that can be set, and what is offered where a model does not say how many it was
+made for."""
 
 
 def notches(longest: int) -> tuple[int, ...]:
     """Contexts in tokens, growing by a third or a half each, up to the longest.
 
     Args:
-        longest: tokens that the model was made for.
+        longest: tokens that the model was made for; more than can be set do not count.
     """
+    longest = min(longest, LONGEST)
     found = []
     step = SHORTEST
     while step < longest:

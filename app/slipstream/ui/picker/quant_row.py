@@ -4,12 +4,13 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from slipstream.engine.picture import Line, Picture, Tone
+from slipstream.engine.picture import Line, Picture
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.picker.columns import PILL_SIDE, Columns
+from slipstream.ui.picker.columns import Columns
 from slipstream.ui.picker.wording import capacity, file_size, remark, spoken, total_size
 from slipstream.ui.widgets.memory_bar import paint_bar, parts_of
+from slipstream.ui.widgets.pill_painting import paint_pill, pill_size
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -110,27 +111,11 @@ class QuantRow(QAbstractButton):
 
     def _paint_verdict(self, painter: QPainter, column: QRect) -> None:
         assert self.line is not None
-        assert self._columns is not None
-        theme, font = self._look.theme, self._columns.fonts.small
-        soft, colour = {
-            Tone.GOOD: (theme.accent_soft, theme.accent_text),
-            Tone.PLAIN: (theme.pill, theme.text_muted),
-            Tone.CAUTION: (theme.warning_soft, theme.warning),
-            Tone.BAD: (theme.danger_soft, theme.danger),
-        }[self.line.tone]
-        painter.setFont(font)
-        metrics = painter.fontMetrics()
-        inner = column.width() - 2 * self._look.px(PILL_SIDE)
-        words = metrics.elidedText(self.line.verdict, Qt.TextElideMode.ElideRight, inner)
-        width = metrics.horizontalAdvance(words) + 2 * self._look.px(PILL_SIDE)
-        height = metrics.height() + self._look.px(6)
-        top = column.y() + (column.height() - height) / 2
-        place = QRectF(column.right() + 1 - width, top, width, height)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(soft))
-        painter.drawRoundedRect(place, height / 2, height / 2)
-        painter.setPen(QColor(colour))
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
+        size = pill_size(self.line.verdict, self._look)
+        place = QRect(0, 0, min(size.width(), column.width()), size.height())
+        place.moveCenter(column.center())
+        place.moveRight(column.right())
+        paint_pill(painter, place, self.line.verdict, self.line.tone, self._look)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802
         if event.key() == Qt.Key.Key_Down:

@@ -1,14 +1,15 @@
 """All quantizations of a model, under headings by their bits; one at a time shows all it has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.engine.picture import Line, Picture
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
+from slipstream.ui.picker.actions import Action
 from slipstream.ui.picker.breakdown import Breakdown
 from slipstream.ui.picker.columns import columns_for
 from slipstream.ui.picker.quant_row import QuantRow, group_name
@@ -24,31 +25,39 @@ class QuantRows(QFrame):
     """The rows of one model.
 
     Attributes:
-        download_wanted: the Line that is to be downloaded.
-        load_wanted: the Line that is to be loaded.
+        wanted: what the user wants to do (``What``) with a Line.
         breakdown: of the row that is chosen.
     """
 
-    download_wanted = Signal(object)
-    load_wanted = Signal(object)
+    wanted = Signal(object, object)
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Look,
+        actions_of: Callable[[Line], Sequence[Action]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            look: colours and sizes.
+            actions_of: what can be done with a quantization now.
+            parent: as Qt has it.
+        """
         super().__init__(parent)
+        self._actions_of = actions_of
         self.setProperty("kind", "card")
         self._look = look
         self._picture: Picture | None = None
         self._keys: tuple[object, ...] = ()
         self._all = False
         self._rows: list[QuantRow] = []
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(False)  # pressing the chosen row again closes it
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self._tell)
         self.breakdown = Breakdown(look)
-        self.breakdown.download_wanted.connect(self.download_wanted)
-        self.breakdown.load_wanted.connect(self.load_wanted)
+        self.breakdown.wanted.connect(self.wanted)
         self.breakdown.hide()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 6, 0, 6)
@@ -81,6 +90,8 @@ class QuantRows(QFrame):
 
     def show_picture(self, picture: Picture) -> None:
         """Show the quantizations of a model; the same ones move their bars only."""
+        if self._picture is None or picture.name != self._picture.name:
+            self._all = False
         self._picture = picture
         lines = picture.lines if self._all else most_telling(picture.lines)
         keys = tuple((line.label, line.plan.quantization.files, group_name(line)) for line in lines)
@@ -91,10 +102,15 @@ class QuantRows(QFrame):
         for row, line in zip(self._rows, lines, strict=True):
             row.show_line(line, picture, most)
             if row.isChecked():
-                self.breakdown.show_line(line, picture)
+                self.breakdown.show_line(line, picture, self._actions_of(line))
         self._show_more(len(lines), len(picture.lines))
         self._settle.start()
         self._fit()
+
+    def show_actions(self) -> None:
+        """Offer what can be done now with the row that is open."""
+        if self.chosen is not None:
+            self.breakdown.buttons.show_actions(self._actions_of(self.chosen))
 
     def open_row(self, label_: str) -> None:
         """Open the row of a quantization."""
@@ -143,7 +159,7 @@ class QuantRows(QFrame):
         self._list.removeWidget(self.breakdown)
         self._list.insertWidget(self._list.indexOf(row) + 1, self.breakdown)
         if row.line is not None and self._picture is not None:
-            self.breakdown.show_line(row.line, self._picture)
+            self.breakdown.show_line(row.line, self._picture, self._actions_of(row.line))
         self.breakdown.show()
 
     def toggle_all(self) -> None:

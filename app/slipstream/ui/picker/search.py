@@ -1,6 +1,6 @@
 """Asks the Hub for models while the user types; results come as they arrive, a page at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ _AT_ONCE = 20
 class Stage(StrEnum):
     """What a search is at."""
 
+    IDLE = "idle"
     ASKING = "asking"
     MORE = "more"
     END = "end"
@@ -32,6 +33,7 @@ class _Pages:
 
     def __init__(self, text: str, largest: int | None) -> None:
         self._text, self._largest = text, largest
+        self.waiting = 0.0
         self._found: Iterator[FoundModel] | None = None
         self.cancel = CancelToken()
 
@@ -57,7 +59,11 @@ class _Pages:
                 self.cancel,
                 largest_parameters=self._largest,
                 sort="trending",
+                waiting=self._wait,
             )
+
+    def _wait(self, seconds: float) -> None:
+        self.waiting = seconds
 
 
 class Search(QObject):
@@ -82,9 +88,14 @@ class Search(QObject):
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self._begin)
-        self.stage = Stage.END
+        self.stage = Stage.IDLE
         self.found: list[FoundModel] = []
         self.error: BaseException | None = None
+
+    @property
+    def waiting(self) -> float:
+        """Seconds that the Hub asked us to wait; 0 if it did not."""
+        return self._pages.waiting if self._pages is not None else 0.0
 
     def ask(self, text: str, largest: int | None = None, *, at_once: bool = False) -> None:
         """Search for something else.
@@ -126,18 +137,13 @@ class Search(QObject):
         self._read(self._pages)
 
     def _read(self, pages: _Pages) -> None:
-        def if_wanted(call: Callable[[Any], None]) -> Callable[[Any], None]:
-            return lambda value: call(value) if pages is self._pages else None
-
-        self._job = self._work.start(
-            pages.more, on_values=if_wanted(self._on_values), on_error=if_wanted(self._on_error)
-        )
+        self._job = self._work.start(pages.more, on_values=self._on_values, on_error=self._on_error)
 
     def _stop(self) -> None:
         self._settle.stop()
         self._pages = None
         if self._job is not None:
-            self._job.cancel()
+            self._job.abandon()
             self._job = None
 
     def _on_values(self, values: list[Any]) -> None:

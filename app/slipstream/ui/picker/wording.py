@@ -1,13 +1,19 @@
 """What the Models page says about models, drafters and quantizations."""
 
+import re
+
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.picture import DrafterOption, Line, Picture
-from slipstream.planning.computer import Computer
 from slipstream.ui.i18n import tr
 from slipstream.ui.wording import choice_name
-from slipstream.words import count, size
+from slipstream.words import size
 
 _THOUSAND = ((1_000_000, "M"), (1_000, "k"))
+
+_NOT_OF_A_MODEL = frozenset(
+    {"gguf", "mtp", "dflash", "dflash2", "dspark", "eagle3", "eagle", "drafter", "draft"}
+)
+"""Words in the names of repositories that say what is made of the model."""
 
 
 def remark(line: Line) -> str:
@@ -74,16 +80,6 @@ def machine_words(picture: Picture) -> str:
     return " · ".join(filter(None, parts))
 
 
-def context_words(tokens: int) -> str:
-    """A context: "16,384 tokens"."""
-    return tr("{n} tokens").format(n=count(tokens))
-
-
-def short_context(tokens: int) -> str:
-    """A context in short: "16k"."""
-    return f"{tokens // 1024}k" if tokens >= 1024 else str(tokens)
-
-
 def downloads_words(number: int) -> str:
     """How often it was downloaded, in short: "1.2M downloads"."""
     for unit, name in _THOUSAND:
@@ -91,12 +87,6 @@ def downloads_words(number: int) -> str:
             value = f"{number / unit:.{int(number < 10 * unit)}f}".removesuffix(".0")
             return tr("{n} downloads").format(n=value + name)
     return tr("1 download") if number == 1 else tr("{n} downloads").format(n=number)
-
-
-def drafter_pill(kind: DrafterKind, *, inside: bool) -> str:
-    """A kind of drafter in a pill: "MTP inside"."""
-    name = choice_name(kind)
-    return tr("{kind} inside").format(kind=name) if inside else name
 
 
 def drafter_chip(option: DrafterOption) -> str:
@@ -113,12 +103,11 @@ def drafter_chip(option: DrafterOption) -> str:
     return " · ".join(words)
 
 
-def fits_guess(parameters: int | None, computer: Computer | None, most: int) -> str:
-    """Whether a model that was not looked at may fit, going by its parameters alone."""
-    if parameters is None or computer is None:
-        return ""
-    return tr("fits") if parameters <= most else tr("too large")
-
-
 def _gigabytes(number: int) -> str:
     return f"{number / 1e9:,.1f}"
+
+
+def model_words(repo: str) -> str:
+    """The name of the model that a repository of drafters, or of another format, was made for."""
+    words = re.split(r"[-_ ]+", repo.partition("/")[2])
+    return " ".join(word for word in words if word.lower() not in _NOT_OF_A_MODEL)

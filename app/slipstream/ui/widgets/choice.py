@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from slipstream.ui import icons
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.choice_menu import ChoiceMenu
+from slipstream.ui.widgets.eliding_button import ElidingButton
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Option:
     detail: str = ""
 
 
-class ChoiceButton(QPushButton):
+class ChoiceButton(ElidingButton):
     """One of several values.
 
     Attributes:

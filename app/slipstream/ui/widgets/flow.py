@@ -56,16 +56,29 @@ class FlowLayout(QLayout):
 
     def _place(self, place: QRect, *, move: bool) -> int:
         """Put the widgets into their rows; the height that they take."""
-        x, y, height = place.x(), place.y(), 0
+        y = place.y()
+        for row in self._rows(place.width()):
+            x, height = place.x(), max(size.height() for _, size in row)
+            for item, size in row:
+                if move:
+                    top = y + (height - size.height()) // 2
+                    item.setGeometry(QRect(QPoint(x, top), size))
+                x += size.width() + self._gap
+            y += height + self._gap
+        return max(0, y - self._gap - place.y())
+
+    def _rows(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """What stands in each row, and how large it is."""
+        rows: list[list[tuple[QLayoutItem, QSize]]] = []
+        x = 0
         for item in self._items:
             if item.isEmpty():
                 continue
             size = item.sizeHint()
-            width = min(size.width(), place.width())
-            if height and x + width > place.right() + 1:
-                x, y, height = place.x(), y + height + self._gap, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, size.height())))
-            x += width + self._gap
-            height = max(height, size.height())
-        return y + height - place.y()
+            size.setWidth(min(size.width(), width))
+            if not rows or x + size.width() > width:
+                rows.append([])
+                x = 0
+            rows[-1].append((item, size))
+            x += size.width() + self._gap
+        return rows

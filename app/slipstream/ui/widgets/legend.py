@@ -9,10 +9,9 @@ from slipstream.planning.need import Need
 from slipstream.ui.look import Look, tabular
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
-from slipstream.ui.widgets.memory_bar import Part, parts_of
+from slipstream.ui.widgets.memory_bar import Part, largest, parts_of
 
 _SIDE = 9
-_PARTS = ("weights", "context", "compute", "drafter", "projector", "margin")
 
 
 class Legend(QWidget):
@@ -26,9 +25,7 @@ class Legend(QWidget):
 
     def show_needs(self, needs: Sequence[Need]) -> None:
         """Explain the parts of these bars."""
-        most = {name: max((getattr(need, name) for need in needs), default=0) for name in _PARTS}
-        there = Need(**most, by_device={})
-        parts = parts_of(there, self._look.theme)
+        parts = parts_of(largest(needs), self._look.theme)
         key = [(part.name, part.colour.rgba()) for part in parts]
         if key == self._shown:
             return

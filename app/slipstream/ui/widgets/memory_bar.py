@@ -1,6 +1,6 @@
 """The bar that shows what a launch takes of the memory there is, part by part."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
@@ -36,6 +36,23 @@ def parts_of(need: Need, theme: Theme) -> list[Part]:
         Part(tr("kept free"), margin, need.margin),
     ]
     return [part for part in parts if part.bytes]
+
+
+def largest(needs: Sequence[Need]) -> Need:
+    """The most that any of some launches takes, part by part."""
+
+    def most(of: Callable[[Need], int]) -> int:
+        return max(map(of, needs), default=0)
+
+    return Need(
+        weights=most(lambda one: one.weights),
+        context=most(lambda one: one.context),
+        compute=most(lambda one: one.compute),
+        drafter=most(lambda one: one.drafter),
+        projector=most(lambda one: one.projector),
+        margin=most(lambda one: one.margin),
+        by_device={},
+    )
 
 
 def paint_bar(

@@ -1,7 +1,7 @@
 """The one door for messages to the user: a sentence, the facts on demand, one button that helps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from PySide6.QtCore import Qt
@@ -13,6 +13,7 @@ from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.wording import our_fault
 from slipstream.words import facts_lines
 
 _LOG_LINES = 8
@@ -56,10 +57,13 @@ def notice_of(
     if isinstance(error, SlipstreamError):
         text = f"{error.message} {error.action}"
         return Notice(text, Level.ERROR, _details(error), button, act)
-    text = tr(
-        "Something went wrong inside Slipstream. Your chats are safe; the log has the details."
-    )
-    return Notice(text, Level.ERROR, (f"{type(error).__name__}: {error}",), button, act)
+    return Notice(our_fault(), Level.ERROR, (f"{type(error).__name__}: {error}",), button, act)
+
+
+def warning_of(error: BaseException) -> Notice:
+    """The notice for something that was refused, which is no failure; a bug of ours is one."""
+    notice = notice_of(error)
+    return replace(notice, level=Level.WARNING) if isinstance(error, SlipstreamError) else notice
 
 
 def _details(error: SlipstreamError) -> tuple[str, ...]:

@@ -1,68 +1,44 @@
-"""Paints the rows of the lists of models; no row is a widget."""
+"""Paints the rows of lists; no row is a widget."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QStaticText
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from slipstream.ui.library.rows import Pill, Row, Tone
 from slipstream.ui.look import Look, tabular
+from slipstream.ui.widgets.pill_painting import paint_pill, pill_size
+from slipstream.ui.widgets.rows import ROW, Index, Pill, Row
+from slipstream.ui.widgets.shaped import draw, shaped
 
-ROW = Qt.ItemDataRole.UserRole
-"""Where the list keeps a row."""
-
-_Index = QModelIndex | QPersistentModelIndex
 _WIDEST_NOTE = 0.45
 """Share of a row's width that stands on its right at most."""
-_SHAPED = 4096
-"""Texts that are kept as they were laid out: that takes longer than all other painting."""
+_RIGHT = Qt.TextElideMode.ElideRight
+_MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 class _Ink:
-    """Fonts and measures at one text size, and the texts that were laid out in them."""
+    """Fonts and measures at one text size."""
 
     def __init__(self, look: Look) -> None:
         self.title = look.font(14, QFont.Weight.DemiBold)
         self.section = look.font(15, QFont.Weight.DemiBold)
         self.small = tabular(look.font(12))
-        self.pill = look.font(12, QFont.Weight.Medium)
         self.amount = tabular(look.font(14, QFont.Weight.DemiBold))
         self.side, self.above, self.gap = look.px(12), look.px(9), look.px(5)
-        self.pill_side, self.pill_gap, self.radius = look.px(8), look.px(6), look.px(8)
+        self.pill_gap, self.narrowest, self.radius = look.px(6), look.px(56), look.px(8)
         self.title_height = QFontMetrics(self.section).height()
         self.small_height = QFontMetrics(self.small).height()
-        self.pill_height = QFontMetrics(self.pill).height() + look.px(4)
-        self.shaped = lru_cache(_SHAPED)(_shaped)
+        self.pill_height = pill_size("", look).height()
 
     def height(self, row: Row) -> int:
         """Of a row."""
         height = 2 * self.above + self.title_height
         if row.detail:
             height += self.gap + self.small_height
-        if row.thing is not None and (row.pills or not row.detail):
+        if not row.heading and (row.pills or not row.detail):
             height += self.gap + self.pill_height
         return height
-
-
-@dataclass(frozen=True)
-class _Shaped:
-    """A text laid out, cut where there was no room; width and height in pixels."""
-
-    text: QStaticText
-    width: int
-    height: int
-
-
-def _shaped(text: str, font: QFont, room: int) -> _Shaped:
-    metrics = QFontMetrics(font)
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-    made = QStaticText(shown)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.prepare(font=font)
-    return _Shaped(made, metrics.horizontalAdvance(shown), metrics.height())
 
 
 class RowPainter(QStyledItemDelegate):
@@ -74,14 +50,14 @@ class RowPainter(QStyledItemDelegate):
         self._measure()
         look.changed.connect(self._measure)
 
-    def sizeHint(self, _option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: D102, N802
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: D102, N802
         return QSize(0, self._ink.height(index.data(ROW)))
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:  # noqa: D102
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: D102
         row: Row = index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if row.thing is not None:
+        if not row.heading:
             self._paint_ground(painter, option)
         side, above = self._ink.side, self._ink.above
         self._paint_words(painter, option.rect.adjusted(side, above, -side, -above), row)
@@ -107,8 +83,9 @@ class RowPainter(QStyledItemDelegate):
         ink, theme = self._ink, self._look.theme
         line = QRect(place.left(), place.top(), place.width(), ink.title_height)
         used = self._on_right(painter, line, row.amount, ink.amount, theme.text)
-        font = ink.title if row.thing is not None else ink.section
-        self._on_left(painter, line.adjusted(0, 0, -used, 0), row.title, font, theme.text)
+        font = ink.section if row.heading else ink.title
+        left = line.adjusted(0, 0, -used, 0)
+        self._on_left(painter, left, row.title, font, theme.text, _MIDDLE)
         line.translate(0, ink.title_height + ink.gap)
         if row.detail:
             line.setHeight(ink.small_height)
@@ -127,11 +104,17 @@ class RowPainter(QStyledItemDelegate):
         return self._on_right(painter, place, row.note, self._ink.small, colour)
 
     def _on_left(
-        self, painter: QPainter, place: QRect, text: str, font: QFont, colour: str
+        self,
+        painter: QPainter,
+        place: QRect,
+        text: str,
+        font: QFont,
+        colour: str,
+        cut: Qt.TextElideMode = _RIGHT,
     ) -> None:
         if text:
-            shaped = self._ink.shaped(text, font, place.width())
-            _draw(painter, shaped, place.left(), place, font, colour)
+            words = shaped(text, font, place.width(), cut)
+            draw(painter, words, place.left(), place, font, colour)
 
     def _on_right(
         self, painter: QPainter, place: QRect, text: str, font: QFont, colour: str
@@ -139,41 +122,19 @@ class RowPainter(QStyledItemDelegate):
         """Paint a text at the right end; the width that it takes, with the gap beside it."""
         if not text:
             return 0
-        shaped = self._ink.shaped(text, font, place.width())
-        _draw(painter, shaped, place.right() + 1 - shaped.width, place, font, colour)
-        return shaped.width + self._ink.side
+        words = shaped(text, font, place.width())
+        draw(painter, words, place.right() + 1 - words.width, place, font, colour)
+        return words.width + self._ink.side
 
     def _pills(self, painter: QPainter, line: QRect, pills: Iterable[Pill]) -> None:
         """Paint pills one after the other; what finds no room is cut or left out."""
         ink, x = self._ink, line.left()
         for pill in pills:
-            room = line.right() - x - 2 * ink.pill_side
-            if room < 3 * ink.pill_side:
+            room = line.right() + 1 - x
+            width = pill_size(pill.words, self._look).width()
+            if room < min(width, ink.narrowest):
                 break
-            shaped = ink.shaped(pill.text, ink.pill, room)
-            box = QRect(x, line.top(), shaped.width + 2 * ink.pill_side, ink.pill_height)
-            ground, colour = self._colours(pill.tone)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(ground))
-            painter.drawRoundedRect(box, ink.pill_height / 2, ink.pill_height / 2)
-            _draw(painter, shaped, x + ink.pill_side, box, ink.pill, colour)
-            x += box.width() + ink.pill_gap
-
-    def _colours(self, tone: Tone) -> tuple[str, str]:
-        """Ground and text of a pill."""
-        theme = self._look.theme
-        return {
-            Tone.PLAIN: (theme.pill, theme.text_muted),
-            Tone.ACCENT: (theme.accent_soft, theme.accent_text),
-            Tone.WARNING: (theme.warning_soft, theme.warning),
-            Tone.DANGER: (theme.danger_soft, theme.danger),
-        }[tone]
-
-
-def _draw(
-    painter: QPainter, shaped: _Shaped, x: int, line: QRect, font: QFont, colour: str
-) -> None:
-    """Paint a text in the middle of the height of a line."""
-    painter.setFont(font)
-    painter.setPen(QColor(colour))
-    painter.drawStaticText(x, line.top() + (line.height() - shaped.height) // 2, shaped.text)
+            width = min(width, room)
+            place = QRect(x, line.top(), width, ink.pill_height)
+            paint_pill(painter, place, pill.words, pill.tone, self._look)
+            x += width + ink.pill_gap

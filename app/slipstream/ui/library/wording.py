@@ -13,7 +13,8 @@ from slipstream.hub.library.stores import Store
 from slipstream.paths import printable
 from slipstream.ui.chat_rows import moment_name
 from slipstream.ui.i18n import tr
-from slipstream.words import SPECULATION, several, size
+from slipstream.ui.wording import choice_name, drafter_pill
+from slipstream.words import several, size
 
 if TYPE_CHECKING:
     # Brings the HTTP client along; the window shows before.
@@ -21,29 +22,34 @@ if TYPE_CHECKING:
 
 _LISTED = 6
 """Things named one by one where there may be many."""
+_STORES = {
+    Source.HUGGINGFACE: "the Hugging Face cache",
+    Source.LMSTUDIO: "LM Studio",
+    Source.OLLAMA: "Ollama",
+    Source.FOLDER: "your folders",
+}
 
 
-def source_name(source: Source) -> str:
-    """Whose store it is."""
-    names = {
-        Source.HUGGINGFACE: tr("Hugging Face cache"),
-        Source.LMSTUDIO: "LM Studio",
-        Source.OLLAMA: "Ollama",
-        Source.FOLDER: tr("Folder"),
-    }
-    return names[source]
+def store_name(source: Source) -> str:
+    """Whose store it is, in a sentence: "the Hugging Face cache"."""
+    return tr(_STORES[source])
+
+
+def _source_name(source: Source) -> str:
+    """The same by itself: "Hugging Face cache"."""
+    return store_name(source).removeprefix("the ")
 
 
 def where(place: Place) -> str:
     """Where one lies, short: whose store, or the name of the user's folder."""
     if place.source is Source.FOLDER:
         return printable(place.home.name)
-    return source_name(place.source)
+    return _source_name(place.source)
 
 
 def drafter_pills(model: LocalModel) -> list[str]:
     """What drafts for a model: "MTP inside", "DFlash"."""
-    inside = [tr("MTP inside")] if model.has_head else []
+    inside = [drafter_pill(DrafterKind.MTP, inside=True)] if model.has_head else []
     return inside + list(dict.fromkeys(kind_name(one) for one in model.drafters))
 
 
@@ -51,7 +57,7 @@ def kind_name(one: Companion) -> str:
     """What a drafter or a projector is."""
     if one.role is FileRole.PROJECTOR:
         return tr("Reads images")
-    return tr(SPECULATION[KINDS.get(one.role, DrafterKind.DRAFT)].name)
+    return choice_name(KINDS.get(one.role, DrafterKind.DRAFT))
 
 
 def last_use(moment: float | None, today: date) -> str:
@@ -70,7 +76,7 @@ def last_use(moment: float | None, today: date) -> str:
 
 
 def summary(models: int, taken: int, rooms: Sequence[Room]) -> str:
-    """All models in a line: "4 models, 38.2 GB · 120.5 GB free"."""
+    """All models in a line: "4 models, 38.2 GB · 120.5 GB free on this disk"."""
     words = f"{several(models, tr('model'))}, {size(taken)}"
     free = list(dict.fromkeys(size(room.free) for room in rooms if room.free is not None))
     if len(free) == 1:
@@ -85,9 +91,8 @@ def rooms_words(rooms: Sequence[Room]) -> str:
 
 
 def _room(room: Room, *, tell_free: bool) -> str:
-    name = source_name(room.source)
-    if room.source is Source.FOLDER:
-        name = printable(room.root.name or room.root)
+    folder = printable(room.root.name or room.root)
+    name = folder if room.source is Source.FOLDER else _source_name(room.source)
     words = f"{name} {size(room.bytes)}"
     if tell_free and room.free is not None:
         words += " " + tr("({free} free)").format(free=size(room.free))
@@ -141,11 +146,7 @@ def loses(proposal: "Proposal") -> str:
 
 
 def _store(store: Store) -> str:
-    if store.source is Source.FOLDER:
-        return printable(store.root)
-    if store.source is Source.HUGGINGFACE:
-        return tr("the Hugging Face cache")
-    return source_name(store.source)
+    return printable(store.root) if store.source is Source.FOLDER else store_name(store.source)
 
 
 def removed(proposal: "Proposal") -> str:
@@ -153,7 +154,7 @@ def removed(proposal: "Proposal") -> str:
     name, freed = proposal.name, proposal.removal.freed
     words = tr("{name} was removed.").format(name=name)
     if freed:
-        words = tr("{name} was removed: frees {size}.").format(name=name, size=size(freed))
+        words = tr("{name} was removed. That frees {size}.").format(name=name, size=size(freed))
     return " ".join((words, *_kept(proposal)))
 
 

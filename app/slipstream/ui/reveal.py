@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QProcess, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QProcess
+
+from slipstream.ui.browser import open_folder
 
 
 def reveal(path: Path) -> bool:
@@ -19,4 +20,4 @@ def reveal(path: Path) -> bool:
         return explorer.startDetached()[0]
     if sys.platform == "darwin":
         return bool(QProcess.startDetached("open", ["-R", str(path)])[0])
-    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+    return open_folder(path.parent)
