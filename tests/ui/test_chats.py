@@ -145,7 +145,7 @@ def test_a_chat_that_is_answered_can_be_deleted(demo: Running, until: Until) -> 
     window.sidebar.list.setFocus()
     QTest.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
     until(lambda: demo.work.idle)
-    assert window.sidebar.titles() == []
+    until(lambda: window.sidebar.titles() == [])
     say(demo, until, "Hello")
     assert window.sidebar.titles() == ["Today", "Hello"]
 
