@@ -29,13 +29,13 @@ _DRAGS = 6
 
 
 class _Painted(QObject):
-    """Notes when a row was painted."""
+    """Notes when a row was painted first."""
 
     at = 0.0
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() is QEvent.Type.Paint and isinstance(watched, QuantRow) and watched.line:
-            self.at = time.perf_counter()
+            self.at = self.at or time.perf_counter()
         return False
 
 
@@ -61,7 +61,9 @@ def main() -> None:
             times = "first" if not number else "again"
             print(f"{times}: bars {shown:.0f} ms after the data ({shown / SHOWN_MS:.2f})")
             _until(qt, lambda: not page.model.looking_further)
+            _rest(qt)
         page.view.rows.toggle_all()
+        _rest(qt)
         slider = page.view.knobs.slider
         frames = []
         for drag in range(_DRAGS):
@@ -95,6 +97,12 @@ def _note_arrival(model: ModelLook) -> list[float]:
 
     model._looked_up = noting  # type: ignore[method-assign, assignment]
     return arrived
+
+
+def _rest(qt: QApplication) -> None:
+    """As a person does, look for a moment at what is there now."""
+    end = time.perf_counter() + 0.5
+    _until(qt, lambda: time.perf_counter() > end)
 
 
 def _until(qt: QApplication, done: Callable[[], bool]) -> None:

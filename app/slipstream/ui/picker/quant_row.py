@@ -1,6 +1,6 @@
 """One quantization: its name, its size, its memory as a bar, and its verdict."""
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
@@ -11,9 +11,7 @@ from slipstream.ui.picker.columns import Columns
 from slipstream.ui.picker.wording import capacity, file_size, remark, spoken, total_size
 from slipstream.ui.widgets.memory_bar import paint_bar, parts_of
 from slipstream.ui.widgets.pill_painting import paint_pill, pill_size
-
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+from slipstream.ui.widgets.shaped import draw, shaped
 
 
 class QuantRow(QAbstractButton):
@@ -77,7 +75,7 @@ class QuantRow(QAbstractButton):
             parts = parts_of(self.line.plan.placement.need, theme)
             free = capacity(self._picture)
             paint_bar(painter, QRectF(places.bar), parts, self._most, free, self._look)
-            _write(painter, places.total, total_size(self.line), own.bold, theme.text, _RIGHT)
+            _write(painter, places.total, total_size(self.line), own.bold, theme.text, right=True)
             self._paint_verdict(painter, places.verdict)
 
     def _paint_ground(self, painter: QPainter) -> None:
@@ -127,25 +125,14 @@ class QuantRow(QAbstractButton):
         else:
             super().keyPressEvent(event)
 
-    def event(self, event: QEvent) -> bool:  # noqa: D102
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self.update()
-        return super().event(event)
-
 
 def _write(
-    painter: QPainter,
-    place: QRect,
-    words: str,
-    font: QFont,
-    colour: str,
-    align: Qt.AlignmentFlag = _LEFT,
+    painter: QPainter, place: QRect, words: str, font: QFont, colour: str, *, right: bool = False
 ) -> None:
     """Write one line of text, shortened where there is no room."""
-    painter.setFont(font)
-    painter.setPen(QColor(colour))
-    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, place.width())
-    painter.drawText(place, align, shown)
+    text = shaped(words, font, place.width())
+    x = place.right() + 1 - text.width if right else place.left()
+    draw(painter, text, x, place, font, colour)
 
 
 def group_name(line: Line) -> str:
