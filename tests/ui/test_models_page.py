@@ -157,6 +157,23 @@ def test_a_model_on_this_computer_is_loaded_as_its_knobs_stand(
     assert settings_of(own_model).kv_type == "q8_0"
 
 
+def test_what_was_downloaded_is_loaded_and_set_from_its_page(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    shown(page, until)
+    page.view.buttons.press()
+    until(lambda: page.view.buttons.words() == ["Chat"])
+    page.view.settings.click()
+    until(lambda: "Q4_0.gguf" in page.settings.command.toPlainText())
+    page.settings.closed.emit()
+    page.view.buttons.press()
+    until(lambda: "Q4_0" in demo.window.chat.header.model_text)
+    until(lambda: demo.control.phase is Phase.READY)
+    loaded = demo.control.model_in_use
+    assert loaded is not None
+    assert loaded.name == "Slipstream-Demo-3M-Q4_0.gguf"
+
+
 def test_a_gated_repository_says_what_to_do(page: ModelsPage, until: Until) -> None:
     shown(page, until, GATED)
     assert page.model.stage is Stage.FAILED

@@ -9,7 +9,7 @@ from slipstream.drafters.verdicts import verdict_on
 from slipstream.engine.picture import DrafterOption
 from slipstream.hub.companions import Companion
 from slipstream.hub.files import Listing
-from slipstream.hub.here import local_path, look_here
+from slipstream.hub.here import look_here
 from slipstream.paths import printable
 from slipstream.planning.quantizations import Quantization
 from slipstream.planning.rows import Row, path_of
@@ -132,7 +132,7 @@ def _seen(one: Drafter, companion: Companion | None, known: Known) -> str:
     """What running it with this very quantization on this engine showed."""
     target, drafter = known.shown.found.target, one.path
     if known.row and known.listing:
-        target = local_path(known.listing, known.row.files)
+        target = known.row.path
         if companion and companion.files:
             drafter = look_here(companion.repo, companion.revision, companion.files).path
     if target is None or (one.path and drafter is None) or one.kind is DrafterKind.NGRAM:

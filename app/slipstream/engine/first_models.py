@@ -18,7 +18,6 @@ from slipstream.hub.address import Address, is_repo
 from slipstream.hub.companions import Companion
 from slipstream.hub.connection import Connection
 from slipstream.hub.downloads.orders import Order
-from slipstream.hub.here import local_path
 from slipstream.hub.search import PAGE, search
 from slipstream.paths import resources
 from slipstream.planning.computer import Computer
@@ -230,5 +229,5 @@ def _suggestion(offer: Offer, plan: Plan, computer: Computer) -> Suggestion:
         drafter=transfers.drafter(row, plan),
         sentence=f"{verdict(plan, computer)[0]}, {with_what}.{images}",
         download=transfers.missing(row, plan, projector=True),
-        path=local_path(offer.listing, row.files),
+        path=row.path,
     )

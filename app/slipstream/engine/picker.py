@@ -208,7 +208,7 @@ class Picker:
             row=row,
             bits=bits(one.label),
             dynamic=one.label.startswith(_DYNAMIC),
-            here=not one.download,
+            path=row.path if row else one.files[0],
             bytes=row.files.bytes if row else one.header.file_bytes,
             download=missing,
             verdict=words,

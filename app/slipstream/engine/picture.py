@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from slipstream.drafters.kinds import DrafterKind
@@ -44,7 +45,7 @@ class Line:
         row: of the repository; None for a model on this computer.
         bits: of its weights, roughly; None where its label does not tell.
         dynamic: its layers have different numbers of bits ("UD-...").
-        here: its own files are on this computer.
+        path: of its first file on this computer; None if not all of its own files are there.
         bytes: of its own files.
         download: bytes still to be transferred, drafter and projector included.
         verdict: "Fits fully on your GPU", in a few words.
@@ -56,12 +57,17 @@ class Line:
     row: Row | None
     bits: int | None
     dynamic: bool
-    here: bool
+    path: Path | None
     bytes: int
     download: int
     verdict: str
     tone: Tone
     why: str
+
+    @property
+    def here(self) -> bool:
+        """Whether its own files are on this computer."""
+        return self.path is not None
 
     @property
     def label(self) -> str:

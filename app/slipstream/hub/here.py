@@ -34,11 +34,6 @@ def look_here(repo: str, revision: str, file_set: FileSet) -> Here:
     return Here(None if None in found else found[0], missing)
 
 
-def local_path(listing: Listing, file_set: FileSet) -> Path | None:
-    """The first file of a set on this computer; None if not all of it is there."""
-    return look_here(listing.repo, listing.revision, file_set).path
-
-
 def known_header(listing: Listing, file_set: FileSet, here: Here | None = None) -> Header | None:
     """The header of a set, as far as nothing has to be transferred for it.
 

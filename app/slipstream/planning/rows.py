@@ -28,12 +28,14 @@ class Row:
         quantization: the same, ready to be planned.
         drafters: what may draft for it, the best first.
         projector: lets it read images; None if its repository has none.
+        path: of its first file on this computer; None if not all of it is there.
     """
 
     files: FileSet
     quantization: Quantization
     drafters: tuple[Companion, ...]
     projector: FileSet | None
+    path: Path | None
 
     @property
     def drafter(self) -> Companion | None:
@@ -78,7 +80,7 @@ class Alike:
             read=own is not None,
             headers=_Headers(read, listing, drafters),
         )
-        return Row(one, quantization, drafters, projector[0] if projector else None)
+        return Row(one, quantization, drafters, projector[0] if projector else None, here.path)
 
 
 class _Headers(Mapping[Path, Header]):

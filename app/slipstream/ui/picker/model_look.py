@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from slipstream.hub.library.models import Library, LocalModel
 
 _T = TypeVar("_T")
+_FIRST_PAINT, _BREATH = 0.15, 0.01
+"""Seconds that a worker lets the window draw, which shares the interpreter with it."""
 _REST_MS = 350
 """The engine confirms what is shown when nothing was turned for so long."""
 
@@ -188,6 +190,7 @@ class ModelLook(QObject):
             return self._knobs or first
 
         yield self._sketched(picker, first, cancel)
+        cancel.wait(_FIRST_PAINT)
         yield from self._exact(picker, now, cancel)
         yield from self._around(picker, now(), cancel)
         self._ask(lambda token: picker.learn(now(), token), cancel)
@@ -209,6 +212,7 @@ class ModelLook(QObject):
         asked = knobs.context
         for stop in sorted(stops, key=lambda stop: max(stop, asked) / min(stop, asked)):
             yield self._sketched(picker, replace(knobs, context=stop), cancel)
+            cancel.wait(_BREATH)
 
     def _exact(
         self, picker: "Picker", knobs: "Callable[[], Knobs]", cancel: CancelToken

@@ -160,9 +160,9 @@ class ModelsPage(QWidget):
         self.load_wanted.emit(path, False)
 
     def _on_load(self, line: Line) -> None:
-        path = line.plan.quantization.files[0]
-        anyway = line.plan.placement.fit is Fit.NONE
-        self._keep_knobs(path, line, lambda: self.load_wanted.emit(path, anyway))
+        path, anyway = line.path, line.plan.placement.fit is Fit.NONE
+        if path is not None:
+            self._keep_knobs(path, line, lambda: self.load_wanted.emit(path, anyway))
 
     def _keep_knobs(self, path: Path, line: Line, then: Callable[[], None]) -> None:
         """What was turned on the page counts wherever the model is loaded from now on."""
@@ -233,9 +233,10 @@ class ModelsPage(QWidget):
 
     def _on_settings(self) -> None:
         picture = self.model.picture
-        line = next((line for line in self._lines() if line.here), None)
-        if picture is not None and line is not None:
-            self.show_settings(line.plan.quantization.files[0], f"{picture.name} {line.label}")
+        there = ((line, line.path) for line in self._lines() if line.path)
+        line, path = next(there, (None, None))
+        if picture is not None and line is not None and path is not None:
+            self.show_settings(path, f"{picture.name} {line.label}")
 
     def _lines(self) -> tuple[Line, ...]:
         return self.model.picture.lines if self.model.picture else ()
@@ -292,9 +293,8 @@ class ModelsPage(QWidget):
         """Called in a worker."""
         here = model.what if isinstance(model.what, LocalModel) else None
         if model.repo:
-            here = next(
-                (one for one in self._shelf.library.models if _is_of(one, model.repo)), None
-            )
+            library = self._shelf.found.library
+            here = next((one for one in library.models if _is_of(one, model.repo)), None)
         return knobs_of(here.path if here else None, self._usual_context)
 
     def _survey(self, _cancel: CancelToken) -> Iterator[int]:
