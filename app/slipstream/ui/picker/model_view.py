@@ -24,7 +24,7 @@ from slipstream.ui.picker.actions import Action, What
 from slipstream.ui.picker.drafter_chips import DrafterChips
 from slipstream.ui.picker.found import seen
 from slipstream.ui.picker.knobs_row import KnobsRow
-from slipstream.ui.picker.model_look import ModelLook, Stage
+from slipstream.ui.picker.model_look import Model, ModelLook, Stage
 from slipstream.ui.picker.quant_rows import QuantRows
 from slipstream.ui.picker.wording import capacity_words, machine_words
 from slipstream.ui.widgets.flow import FlowLayout
@@ -34,6 +34,7 @@ from slipstream.ui.widgets.trouble import Trouble, Way
 from slipstream.words import context_size
 
 _LOOK_MS = 500
+_SOON_MS = 60
 
 
 class ModelView(QWidget):
@@ -105,6 +106,11 @@ class ModelView(QWidget):
         self._stop.clicked.connect(model.stop)
         self.trouble = Trouble()
         self._stack = QStackedWidget()
+        self._shown: Model | None = None
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self._soon.timeout.connect(self._show_rest)
         self._ticks = QTimer(self)
         self._ticks.setInterval(_LOOK_MS)
         self._ticks.timeout.connect(self._say_waiting)
@@ -156,6 +162,19 @@ class ModelView(QWidget):
         return picture is not None and any(line.here for line in picture.lines)
 
     def _show(self, picture: Picture) -> None:
+        """The bars follow at once; what is written beside them, and makes Qt lay out the page anew,
+        a moment later."""
+        self.rows.show_picture(picture)
+        if self._model.model is self._shown:
+            self._soon.start()
+        else:
+            self._shown = self._model.model
+            self._show_rest()
+
+    def _show_rest(self) -> None:
+        picture = self._model.picture
+        if picture is None:
+            return
         self._show_pills(picture)
         self.headline.setText(picture.headline)
         self.reason.setText(picture.reason)
@@ -169,7 +188,6 @@ class ModelView(QWidget):
         self.knobs.show_picture(picture)
         self._legend.show_needs([each.plan.placement.need for each in picture.lines])
         self._capacity.setText(capacity_words(picture))
-        self.rows.show_picture(picture)
         self.drafters.show_picture(picture, looking=self._model.looking_further)
         self._problems.setText("\n".join(_sentence(each) for each in picture.problems))
         self._problems.setVisible(bool(picture.problems))

@@ -191,7 +191,7 @@ class ModelsPage(QWidget):
                 self.show_downloads()
             case What.DOWNLOAD if self.model.looking_further and self._finding is None:
                 self._finding = line
-                self.view.refresh()
+                self.view.show_actions()
             case What.DOWNLOAD:
                 self._order(line)
 
@@ -223,7 +223,7 @@ class ModelsPage(QWidget):
         if order is not None:
             add = partial(self._board.add, order)
             self._keep_knobs(target_path(order), line, add)
-        self.view.refresh()
+        self.view.show_actions()
 
     def _on_card(self) -> None:
         offer = self.model.subject.offer if self.model.subject else None
