@@ -103,7 +103,7 @@ def measure(models: int, percent: int) -> dict[str, object]:
     """Fill both lists, and go through them."""
     app.application()
     preferences, work, look = Preferences(), Work(), Look()
-    shelf = Shelf(work, preferences)
+    shelf = Shelf(work, preferences, in_use=lambda: None, unload=lambda: None)
     page, narrow = Overview(look, shelf), LocalList(look, shelf)
     window = QWidget()
     row = QHBoxLayout(window)

@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from hub_server import HubFile, HubServer, Made, Repo, Request
 from hub_server.answers import Answer, Call
@@ -26,6 +30,24 @@ HURRIED = Patience(silence=0.4, tries=4, first=0.02, longest=0.1)
 def repo_of(size: int, **options: object) -> Repo:
     """A repository with one file of a size."""
     return Repo(REPO, [HubFile("model-Q8_0.gguf", Made(size), **options)])  # type: ignore[arg-type]
+
+
+@contextmanager
+def served(monkeypatch: pytest.MonkeyPatch, folder: Path, *repos: Repo) -> Iterator[HubServer]:
+    """A Hub with some repositories, and an empty cache below a folder; no download is left."""
+    with HubServer(*repos) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        monkeypatch.setenv("HF_HUB_CACHE", str(folder / "cache"))
+        monkeypatch.delenv("HF_TOKEN", raising=False)
+        yield server
+    join_flushes()
+
+
+def join_flushes() -> None:
+    """Wait until everything that was downloaded is on the disk."""
+    for thread in threading.enumerate():
+        if thread.name == "flush":
+            thread.join()
 
 
 def item_of(repo: Repo) -> Item:

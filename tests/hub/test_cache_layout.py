@@ -1,12 +1,11 @@
 """The Hugging Face cache as its owners' own tools read it, and what they put there."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from downloading import MIB, REPO, asked_cdn, get, item_of
+from downloading import MIB, REPO, asked_cdn, get, item_of, join_flushes
 from hub_server import HubFile, HubServer, Made, Repo
 from slipstream.errors import SlipstreamError
 from slipstream.hub import cache
@@ -33,12 +32,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[HubServer]:
         monkeypatch.delenv("HF_TOKEN", raising=False)
         yield server
     join_flushes()
-
-
-def join_flushes() -> None:
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
 
 
 def test_huggingface_hub_reads_what_we_write(hub: HubServer, root: Path) -> None:

@@ -1,13 +1,12 @@
 """Everything that belongs together: a target, its shards, drafter and projector."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from downloading import MIB, REPO, asked_cdn, child, get, item_of, sent, wait_until
+from downloading import MIB, REPO, asked_cdn, child, get, item_of, join_flushes, sent, wait_until
 from hub_server import HubFile, HubServer, Made, Repo
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.limit import SpeedLimit
@@ -29,9 +28,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
         monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.delenv("HF_TOKEN", raising=False)
         yield server
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
+    join_flushes()
 
 
 def test_a_set_of_two_repositories_arrives_and_is_not_fetched_again(hub: HubServer) -> None:
@@ -112,9 +109,7 @@ def test_a_folder_of_the_users(hub: HubServer, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     files = get(hub, folder=folder).files
     assert files[0].path == folder / "model-Q8_0-00001-of-00003.gguf"
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
+    join_flushes()
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         file.file.name for file in files
     )

@@ -22,6 +22,7 @@ from downloading import (
     changed,
     child,
     get,
+    join_flushes,
     repo_of,
     sent,
     wait_until,
@@ -43,9 +44,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
         monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setenv("HF_TOKEN", TOKEN)
         yield server
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
+    join_flushes()
 
 
 def file_of(hub: HubServer) -> HubFile:
@@ -269,9 +268,7 @@ def test_a_full_disk_is_told_and_the_download_goes_on_later(hub: HubServer, tmp_
             assert is_right(fetched.path, file_of(hub))
             assert sent(hub) - before < 16 * MIB
     finally:
-        for thread in threading.enumerate():
-            if thread.name == "flush":
-                thread.join()
+        join_flushes()
         subprocess.run(["umount", str(small)], check=True)
 
 

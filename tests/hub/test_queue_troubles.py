@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from downloading import MIB, item_of, repo_of, wait_until
+from downloading import MIB, item_of, repo_of, served, wait_until
 from hub_server import HubFile, HubServer, Made, Repo
 from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import Connection, connect
@@ -21,15 +21,10 @@ from slipstream.paths import downloads_folder
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
-    with HubServer(repo_of(2 * MIB), Repo("a/b", [HubFile("b.gguf", Made(MIB, 2))])) as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
-        monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
-        monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    other = Repo("a/b", [HubFile("b.gguf", Made(MIB, 2))])
+    with served(monkeypatch, tmp_path, repo_of(2 * MIB), other) as server:
         yield server
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
 
 
 class OnFullDisk(Records):

@@ -118,6 +118,7 @@ def begun(running: Running, until: Callable[..., None]) -> Running:
     running.window.begin("")
     running.stock.start()
     until(lambda: running.control.phase is Phase.READY)
+    until(lambda: running.work.idle)  # this computer was looked through
     return running
 
 

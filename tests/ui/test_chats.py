@@ -41,6 +41,7 @@ def test_a_reply_goes_on_while_another_chat_is_open(demo: Running, until: Until)
     send(demo, LONG)
     until(lambda: streaming(demo))
     first = open_chat(demo)
+    until(lambda: bool(window.sidebar.answering()))
     window.new_chat()
     assert page_text(demo) == ""
     assert not window.conversation.busy
@@ -141,7 +142,7 @@ def test_delete_removes_a_chat_and_undo_brings_it_back(demo: Running, until: Unt
 def test_a_chat_that_is_answered_can_be_deleted(demo: Running, until: Until) -> None:
     window = demo.window
     send(demo, LONG)
-    until(lambda: streaming(demo))
+    until(lambda: streaming(demo) and bool(window.sidebar.answering()))
     window.sidebar.list.setFocus()
     QTest.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
     until(lambda: demo.work.idle)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
-from downloading import MIB, item_of, sent
+from downloading import MIB, item_of, sent, served
 from hub_server import TOKEN, HubFile, HubServer, Made, Repo
 from slipstream import settings
 from slipstream.hub.downloads.orders import Order, Pairing
@@ -37,18 +36,14 @@ DRAFTER = "mtp-big-Q8_0.gguf"
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
     big = [HubFile("big-Q4_K_M.gguf", Made(4 * MIB, 1)), HubFile(DRAFTER, Made(MIB, 2))]
-    with HubServer(
+    with served(
+        monkeypatch,
+        tmp_path,
         Repo(BIG, big),
         Repo(SMALL, [HubFile("small-Q8_0.gguf", Made(MIB, 3))]),
         Repo(OTHER, [HubFile("other-Q8_0.gguf", Made(MIB, 4))]),
     ) as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
-        monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.delenv("HF_TOKEN", raising=False)
         yield server
-    for thread in threading.enumerate():
-        if thread.name == "flush":
-            thread.join()
 
 
 @dataclass

@@ -393,3 +393,16 @@ def test_what_is_typed_into_a_setting_is_kept_whatever_is_done_next(
     until(lambda: settings_of(own_model).chat_template == "{{ messages }}")
     assert settings_of(own_model).context == 1024
     assert not settings_of(resolve("demo")).chat_template
+
+
+def test_what_was_typed_last_is_kept_when_the_window_is_closed_at_once(
+    demo_alone: Running, until: Until, own_model: Path
+) -> None:
+    demo_alone.window.show_page("models")
+    page = demo_alone.window.pages.models
+    page.show_settings(own_model, "My own")
+    until(page.settings.form.isEnabled)
+    page.settings.form.editors["chat_template"].widget.setPlainText("{{ last }}")  # type: ignore[attr-defined]
+    demo_alone.window.close()
+    demo_alone.end()
+    assert settings_of(own_model).chat_template == "{{ last }}"

@@ -14,7 +14,7 @@ from slipstream.hub.downloads.leftovers import Leftover, give_up, leftovers
 from slipstream.hub.downloads.records import Records
 from slipstream.hub.library.lookup import named
 from slipstream.hub.library.removal import Removal, removal
-from slipstream.hub.library.removing import Removed
+from slipstream.hub.library.removing import Removed, not_all_removed
 from slipstream.hub.library.removing import remove as carry_out
 from slipstream.hub.reference import on_the_hub, resolve
 from slipstream.paths import downloads_folder, expanded, is_path, printable
@@ -50,24 +50,11 @@ def remove(
         raise typer.Exit(_FAILED)
     done = carry_out(decided)
     if done.failed:
-        raise _not_all(model, done)
+        raise not_all_removed(model, done)
     if as_json:
         output.print_json(_json(decided, done))
     else:
         _show(model, decided, done, asked=not yes)
-
-
-def _not_all(model: str, done: Removed) -> SlipstreamError:
-    path, why = done.failed[0]
-    return SlipstreamError(
-        "not_all_removed",
-        f"{model} was not removed, or only in part: {printable(path.name)} stays. {why}",
-        facts={
-            "removed": ", ".join(printable(one) for one in done.removed) or None,
-            "failed": ", ".join(printable(one) for one, _ in done.failed),
-        },
-        action="Close what uses it, or ask for the right to delete it; then remove it again.",
-    )
 
 
 def _begun(model: str, records: Records) -> Leftover | None:

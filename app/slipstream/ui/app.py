@@ -137,6 +137,7 @@ class Running:
             self.control.shut_down,
             self.stock.finish_removals,
             self.archive.finish,
+            self.window.pages.finish,
             self._save_state,
             self.store.close,
             leave_clipboard,

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
@@ -30,6 +29,7 @@ from slipstream.ui.look import Look
 from slipstream.ui.settings_form import SettingsForm
 from slipstream.ui.widgets.centred import Centred
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.page_head import page_head
 from slipstream.ui.work import Job, Work
 
 _COMMAND_HEIGHT = 110
@@ -164,15 +164,6 @@ class ModelSettingsPage(QWidget):
         self.command.setFont(self._look.mono(12))
 
     def _lay_out(self, back: QPushButton) -> None:
-        head = QWidget()
-        head.setObjectName("header")
-        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(18, 10, 18, 10)
-        row.setSpacing(12)
-        row.addWidget(back)
-        row.addWidget(self._title, 1)
-        row.addWidget(self.reset)
         column = QVBoxLayout(self._inner)
         column.setContentsMargins(28, 10, 28, 24)
         column.setSpacing(8)
@@ -190,7 +181,7 @@ class ModelSettingsPage(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
-        whole.addWidget(head)
+        whole.addWidget(page_head(back, self._title, self.reset))
         whole.addWidget(self.trouble)
         whole.addWidget(area, 1)
 

@@ -134,6 +134,11 @@ class Pages(QStackedWidget):
         self.setCurrentWidget(page)
         self.welcomed.emit()
 
+    def finish(self) -> None:
+        """Keep what still waits to be kept; for the end of the program, when no work runs."""
+        if "models" in vars(self):  # it was built
+            self.models.finish()
+
     def search(self) -> None:
         """Show where models are searched."""
         self.page_wanted.emit("models")

@@ -10,7 +10,7 @@ from slipstream.hub.downloads.records import Records
 from slipstream.hub.library.copies import Copy
 from slipstream.hub.library.models import Companion, Library, LocalModel, Stored
 from slipstream.hub.library.removal import Removal, part_removal, removal
-from slipstream.hub.library.removing import Removed, remove
+from slipstream.hub.library.removing import Removed, not_all_removed, remove
 from slipstream.hub.library.stored import LocalFile, Part, local_file
 from slipstream.hub.library.unfinished import Begun, begun_of
 from slipstream.paths import downloads_folder, printable
@@ -96,7 +96,7 @@ def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:
         raise _download_running(name)
     done = remove(proposal.removal)
     if done.failed:
-        raise _not_all_removed(name, done)
+        raise not_all_removed(name, done)
     if left:
         give_up(left, records)
     return done
@@ -141,17 +141,4 @@ def _download_running(name: str) -> SlipstreamError:
         f"{name} is being downloaded, so it was not removed.",
         facts={"model": name},
         action="Cancel the download, then remove it.",
-    )
-
-
-def _not_all_removed(name: str, done: Removed) -> SlipstreamError:
-    path, why = done.failed[0]
-    return SlipstreamError(
-        "not_all_removed",
-        f"{name} was not removed, or only in part: {printable(path.name)} stays. {why}",
-        facts={
-            "removed": ", ".join(printable(one) for one in done.removed) or None,
-            "failed": ", ".join(printable(one) for one, _ in done.failed),
-        },
-        action="Close what uses it, or ask for the right to delete it; then remove it again.",
     )

@@ -103,3 +103,22 @@ def _changed_meanwhile(path: Path) -> SlipstreamError:
         facts={"path": printable(path)},
         action="Look at the list of models again, and then delete.",
     )
+
+
+def not_all_removed(name: str, done: Removed) -> SlipstreamError:
+    """Some of it could not be deleted.
+
+    Args:
+        name: of what was to be removed.
+        done: what came of it.
+    """
+    path, why = done.failed[0]
+    return SlipstreamError(
+        "not_all_removed",
+        f"{name} was not removed, or only in part: {printable(path.name)} stays. {why}",
+        facts={
+            "removed": ", ".join(printable(one) for one in done.removed) or None,
+            "failed": ", ".join(printable(one) for one, _ in done.failed),
+        },
+        action="Close what uses it, or ask for the right to delete it; then remove it again.",
+    )

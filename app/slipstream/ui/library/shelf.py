@@ -43,10 +43,6 @@ class Found:
     rooms: tuple[Room, ...] = ()
 
 
-def _nothing() -> None:
-    """No model is loaded, and none is unloaded."""
-
-
 class Shelf(QObject):
     """The models on this computer.
 
@@ -71,8 +67,8 @@ class Shelf(QObject):
         self,
         work: Work,
         preferences: Preferences,
-        in_use: Callable[[], Path | None] = _nothing,
-        unload: Callable[[], None] = _nothing,
+        in_use: Callable[[], Path | None],
+        unload: Callable[[], None],
         parent: QObject | None = None,
     ) -> None:
         """An empty one; ``refresh`` or ``watch`` fill it.

@@ -1,6 +1,6 @@
 """What can be done with a quantization, and what the buttons for it say."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -14,9 +14,6 @@ from slipstream.words import size
 
 if TYPE_CHECKING:
     from slipstream.hub.downloads.standing import Standing
-
-StandingOf = Callable[[Line], "Standing | None"]
-"""How the download of a quantization stands; None if there is none."""
 
 
 class What(StrEnum):

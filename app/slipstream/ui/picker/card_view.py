@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
@@ -23,6 +22,7 @@ from slipstream.ui.look import Look
 from slipstream.ui.transcript import Transcript
 from slipstream.ui.transcript.markdown import parse
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.page_head import page_head
 from slipstream.ui.widgets.trouble import Trouble
 from slipstream.ui.work import Job, Work
 
@@ -60,14 +60,6 @@ class CardView(QWidget):
         back.clicked.connect(self.closed)
         outside = QPushButton(tr("Open in the browser"))
         outside.clicked.connect(lambda: browser.open_page(self._page))
-        head = QWidget()
-        head.setObjectName("header")
-        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(18, 10, 18, 10)
-        row.addWidget(back)
-        row.addWidget(self._title, 1)
-        row.addWidget(outside)
         self.transcript = Transcript(work)
         self.transcript.link_activated.connect(self.link_wanted)
         self._words = label("", "muted", wrap=True)
@@ -86,7 +78,7 @@ class CardView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(head)
+        column.addWidget(page_head(back, self._title, outside))
         column.addWidget(self._stack, 1)
         look.changed.connect(self._wear)
         self._wear()

@@ -5,13 +5,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from slipstream.ui.i18n import tr
 from slipstream.ui.library.local_list import LocalList
@@ -115,10 +109,9 @@ class Finder(QWidget):
         self._stack = QStackedWidget()
         self._below = QVBoxLayout()
         self._lay_out()
-        ticks = QTimer(self)
-        ticks.setInterval(_TICK_MS)
-        ticks.timeout.connect(self._say_again)
-        ticks.start()
+        self._ticks = QTimer(self)
+        self._ticks.setInterval(_TICK_MS)
+        self._ticks.timeout.connect(self._say_again)
         search.changed.connect(self.refresh)
         self.show_tab(Tab.FOR_YOU)
 
@@ -183,6 +176,7 @@ class Finder(QWidget):
 
     def refresh(self) -> None:
         """Show what is known now."""
+        self._ticks.start() if self._search.stage is Stage.ASKING else self._ticks.stop()
         if self.tab is Tab.HERE:
             self._stack.setCurrentWidget(self._here)
             return
@@ -220,7 +214,7 @@ class Finder(QWidget):
 
     def _say_again(self) -> None:
         """A wait is told by no signal."""
-        if self._search.stage is Stage.ASKING and self.tab in (Tab.FOR_YOU, Tab.FOUND):
+        if self.tab in (Tab.FOR_YOU, Tab.FOUND):
             self._show_words(self._state_words())
 
     def _show_words(self, words: str) -> None:

@@ -84,7 +84,7 @@ class ModelLook(QObject):
         self,
         work: Work,
         first_knobs: "Callable[[Model], Knobs]",
-        released: Callable[[], Mapping[str, int]] = dict,
+        released: Callable[[], Mapping[str, int]],
         parent: QObject | None = None,
     ) -> None:
         """Prepare.
@@ -104,17 +104,13 @@ class ModelLook(QObject):
         self._turn: Job | None = None
         self._asking = CancelToken()
         self._knobs: Knobs | None = None
-        self._pickers: list[Picker] = []  # the last one knows the most
+        self._picker: Picker | None = None
         self._pictures: dict[Knobs, Picture] = {}
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._confirm)
         self._clear(Model(), Stage.EMPTY)
-
-    @property
-    def _picker(self) -> "Picker | None":
-        return self._pickers[-1] if self._pickers else None
 
     @property
     def subject(self) -> "Subject | None":
@@ -281,8 +277,7 @@ class ModelLook(QObject):
         self._rest.stop()
         self._look = self._turn = None
         self._pictures.clear()
-        self._pickers.clear()
-        self._knobs = None
+        self._picker = self._knobs = None
         self.model = model
         self.stage = stage
         self.picture: Picture | None = None
@@ -293,17 +288,17 @@ class ModelLook(QObject):
 
     def _on_drawn(self, values: "list[_Drawn]") -> None:
         for drawn in values:
-            if drawn.picker not in self._pickers:
+            if drawn.picker is not self._picker:
                 self._adopt(drawn.picker)
-            if drawn.picker is self._picker:  # what an older one drew may come late
-                self._keep(drawn.picture)
+            self._keep(drawn.picture)
 
     def _adopt(self, picker: "Picker") -> None:
-        """More was found out: what was drawn before does not count any more."""
+        """More was found out: what was drawn before does not count, and what still is being drawn
+        does not come any more."""
         if self._turn is not None:
             self._turn.abandon()
         self._turn = None
-        self._pickers.append(picker)
+        self._picker = picker
         self._pictures.clear()
         if self._knobs is not None:
             self._rest.start()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -103,6 +104,7 @@ class ModelView(QWidget):
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Looking into the repository"))
         self._stop = QPushButton(tr("Cancel"))
+        self._stop.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._stop.clicked.connect(model.stop)
         self.trouble = Trouble()
         self._stack = QStackedWidget()
@@ -236,8 +238,8 @@ class ModelView(QWidget):
 
     def _lay_out(self) -> None:
         self._stack.addWidget(self._scrolled(self._body()))
-        self._stack.addWidget(self._looking())
-        self._stack.addWidget(self._scrolled(self._failed()))
+        self._stack.addWidget(_column(self._busy, self._progress, self._stop))
+        self._stack.addWidget(self._scrolled(_column(self.trouble)))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -286,27 +288,6 @@ class ModelView(QWidget):
         column.addStretch()
         return body
 
-    def _looking(self) -> QWidget:
-        page = QWidget()
-        page.setObjectName("page")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(24, 24, 24, 24)
-        column.setSpacing(12)
-        column.addWidget(self._busy)
-        column.addWidget(self._progress)
-        column.addWidget(self._stop, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch()
-        return page
-
-    def _failed(self) -> QWidget:
-        page = QWidget()
-        page.setObjectName("page")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(24, 24, 24, 24)
-        column.addWidget(self.trouble)
-        column.addStretch()
-        return page
-
     def _scrolled(self, inner: QWidget) -> QScrollArea:
         area = QScrollArea()
         area.setObjectName("modelArea")
@@ -315,6 +296,19 @@ class ModelView(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
         return area
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    """A page with a few things below each other."""
+    page = QWidget()
+    page.setObjectName("page")
+    column = QVBoxLayout(page)
+    column.setContentsMargins(24, 24, 24, 24)
+    column.setSpacing(12)
+    for each in widgets:
+        column.addWidget(each)
+    column.addStretch()
+    return page
 
 
 def _sentence(problem: SlipstreamError) -> str:

@@ -134,6 +134,10 @@ class ModelsPage(QWidget):
         self.finder.field.setFocus()
         self.finder.field.selectAll()
 
+    def finish(self) -> None:
+        """Keep what still waits to be kept; for the end of the program, when no work runs."""
+        self._tasks.finish()
+
     # What the user does
 
     def _on_tab(self, tab: Tab) -> None:

@@ -112,12 +112,6 @@ class QuantRows(QFrame):
         if self.chosen is not None:
             self.breakdown.buttons.show_actions(self._actions_of(self.chosen))
 
-    def open_row(self, label_: str) -> None:
-        """Open the row of a quantization."""
-        row = next((row for row in self._rows if row.line and row.line.label == label_), None)
-        if row is not None and not row.isChecked():
-            row.click()
-
     def _tell(self) -> None:
         for row in self._rows:
             row.tell()
