@@ -51,6 +51,7 @@ def with_card(native: EngineSpec) -> Iterator[EngineSpec]:
         [server, "--port", address.rpartition(":")[2]],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        restore_signals=False,  # SIGPIPE stays ignored: a dry run leaves in the middle of an answer
     ) as card:
         wait_for(address)
         yield replace(native, command=(*native.command, "--rpc", address))
