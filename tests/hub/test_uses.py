@@ -77,6 +77,21 @@ def test_what_cannot_be_noted_does_not_matter(
     assert last_uses() == {}
 
 
-def test_damaged_notes_are_no_uses(stores: Stores) -> None:
-    paths.uses_file().write_text('{"a": true, "b": "yesterday", "c": 2.5, "d": null}')
-    assert last_uses() == {"c": 2.5}
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        (b'{"a": true, "b": "yesterday", "c": 2.5, "d": null}', {"c": 2.5}),
+        (b'{"a": 1e999, "b": NaN, "c": -1.0}', {}),
+        (b'{"a": 1.5', {}),
+        (b"\xff\xfe", {}),
+        (b"[1.5]", {}),
+        (b"[" * 100_000, {}),
+    ],
+)
+def test_damaged_notes_are_no_uses(
+    stores: Stores, content: bytes, read: dict[str, float], tmp_path: Path
+) -> None:
+    paths.uses_file().write_bytes(content)
+    assert last_uses() == read
+    note_use(tmp_path / "a.gguf")
+    assert len(last_uses()) == len(read) + 1

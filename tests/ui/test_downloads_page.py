@@ -387,6 +387,23 @@ def test_a_new_start_goes_on_with_what_was_running(
     assert not third.tray.isVisible()
 
 
+def test_a_list_that_cannot_be_read_for_a_while_goes_on_afterwards(
+    desk: Desk, hub: HubServer, until: Until
+) -> None:
+    until(lambda: desk.board.standings == () and not desk.page.rows)
+    folder = downloads_folder()
+    aside = folder.rename(folder.with_name("aside"))
+    folder.write_text("in its way")
+    desk.board.add(order_of(hub, SMALL))
+    until(lambda: bool(desk.notices))
+    assert desk.finished == []
+    folder.unlink()
+    aside.rename(folder)
+    desk.board.add(order_of(hub, OTHER))
+    until(lambda: desk.state("other Q8_0") == "Done")
+    assert desk.state("small Q8_0") == ""
+
+
 def test_what_another_program_downloads_is_shown_and_left_alone(
     desk: Desk, hub: HubServer, until: Until
 ) -> None:

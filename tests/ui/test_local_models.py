@@ -271,6 +271,8 @@ def test_what_has_no_model_and_what_cannot_be_read_is_listed(desk: Desk) -> None
         "What could not be looked at",
         f"The folder {gone} is not there.",
     ]
+    (begun,) = (row for row in desk.page.list.rows if row.title == "A download of another program")
+    assert begun.note == desk.folder.name
     desk.page.list.select(str(desk.folder / "eagle3-Gone.gguf"))
     QTest.keyClick(desk.page.list, Qt.Key.Key_Delete)
     desk.idle()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,16 +23,28 @@ def test_state_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     assert window_state.load(file) == state
 
 
-def test_a_missing_or_damaged_file_is_a_fresh_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b'{"sidebar": fal',
+        b"\xff\xfe",
+        b'["sidebar"]',
+        b"[" * 100_000,
+        b'{"recent": "/models/a.gguf", "looked_at": ["\\ud800"], "welcomed": 1}',
+    ],
+)
+def test_a_missing_or_damaged_file_is_a_fresh_start(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "window.json"
     assert window_state.load(file) == WindowState()
-    file.write_text('{"sidebar": fal')
+    file.write_bytes(content)
     assert window_state.load(file) == WindowState()
 
 
 @given(
     st.dictionaries(
-        st.sampled_from(["geometry", "sidebar", "speed_panel", "recent", "other"]), _JSON
+        st.sampled_from(["geometry", "sidebar", "speed_panel", "recent", "looked_at", "other"]),
+        _JSON,
     )
 )
 def test_values_of_the_wrong_kind_are_as_at_first(values: dict[str, object]) -> None:

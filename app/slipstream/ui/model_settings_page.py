@@ -175,6 +175,7 @@ class ModelSettingsPage(QWidget):
         column.addStretch()
         area = QScrollArea()
         area.setObjectName("settingsArea")
+        area.setAccessibleName(tr("Settings of this model"))
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(Centred(self._inner, self._look))

@@ -35,7 +35,9 @@ def wanted(name: str) -> bool:
 def group(about: Group, files: list[Path]) -> Group:
     """A group like ``about`` with these files."""
     whole = tuple(path for path in files if is_gguf(path.name))
-    parts = tuple(filter(None, (_part(path) for path in files if not is_gguf(path.name))))
+    parts = tuple(
+        filter(None, (_part(path, about.source) for path in files if not is_gguf(path.name)))
+    )
     return Group(about.source, about.root, about.home, about.name, whole, parts)
 
 
@@ -45,7 +47,7 @@ def _home(folder: Path, root: Path) -> Path:
     return folder.parent if inner and folder != root else folder
 
 
-def _part(path: Path) -> Part | None:
+def _part(path: Path, source: Source) -> Part | None:
     end = path.name.lower().rfind(_SUFFIX)
     name = path.name[: end + len(_SUFFIX)].removeprefix(_MARK)
-    return part(path, name if end >= 0 else None)
+    return part(path, name if end >= 0 else None, source)

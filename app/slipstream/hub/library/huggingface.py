@@ -59,7 +59,8 @@ def _parts(home: Path, problems: Problems) -> Iterator[Part]:
     unfinished = [each for each in entries_of(home / "blobs", problems) if is_part(each.name)]
     names = _names(home, problems) if unfinished else {}
     for entry in unfinished:
-        found = part(Path(entry.path), names.get(entry.name.partition(".")[0]))
+        name = names.get(entry.name.partition(".")[0])
+        found = part(Path(entry.path), name, Source.HUGGINGFACE)
         if found:
             yield found
 

@@ -115,5 +115,7 @@ def _blob(digest: object, blobs: Path) -> Path | None:
 
 def _parts(root: Path, problems: Problems) -> Iterator[Part]:
     for entry in entries_of(root / "blobs", problems):
-        if _PARTIAL.fullmatch(entry.name) and (found := part(Path(entry.path), None)):
+        if _PARTIAL.fullmatch(entry.name) and (
+            found := part(Path(entry.path), None, Source.OLLAMA)
+        ):
             yield found

@@ -37,11 +37,13 @@ class Part:
         path: where it grows.
         bytes: on disk now.
         of: name of the file it will be; None where nothing tells.
+        source: whose store it lies in.
     """
 
     path: Path
     bytes: int
     of: str | None
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def is_part(name: str) -> bool:
     return name.lower().endswith(_PARTS)
 
 
-def part(path: Path, of: str | None) -> Part | None:
+def part(path: Path, of: str | None, source: Source) -> Part | None:
     """A file that has not arrived in full, as it is now; None if it is no file, or gone.
 
     Room that was set aside for it and not yet written to does not count.
@@ -139,7 +141,7 @@ def part(path: Path, of: str | None) -> Part | None:
     if not stat.S_ISREG(found.st_mode):
         return None
     written = getattr(found, "st_blocks", found.st_size) * _BLOCK
-    return Part(path, min(found.st_size, written), of)
+    return Part(path, min(found.st_size, written), of, source)
 
 
 def _set_of(paths: list[Path]) -> LocalSet:

@@ -106,7 +106,7 @@ def part_row(part: Part, downloads: Sequence[Begun]) -> Row:
         title=printable(title),
         pills=(Pill(arrived, Tone.CAUTION),),
         amount=size(part.bytes),
-        note=printable(part.path.parent.name),
+        note=wording.where_in(part.source, part.path.parent),
         thing=part,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipstream.drafters.identify import KINDS, FileRole
@@ -42,9 +43,12 @@ def _source_name(source: Source) -> str:
 
 def where(place: Place) -> str:
     """Where one lies, short: whose store, or the name of the user's folder."""
-    if place.source is Source.FOLDER:
-        return printable(place.home.name)
-    return _source_name(place.source)
+    return where_in(place.source, place.home)
+
+
+def where_in(source: Source, folder: Path) -> str:
+    """The same of anything that lies in a folder of a store."""
+    return printable(folder.name) if source is Source.FOLDER else _source_name(source)
 
 
 def drafter_pills(model: LocalModel) -> list[str]:

@@ -241,7 +241,7 @@ class Finder(QWidget):
 
     def _enter_list(self) -> None:
         """From the field to what it found, by the arrow key."""
-        (self._here.list if self.tab is Tab.HERE else self.results).setFocus()
+        (self._here.list if self.tab is Tab.HERE else self.results).enter()
 
     def _tab_button(self, tab: Tab, words: str) -> QPushButton:
         button = QPushButton(words)

@@ -20,8 +20,8 @@ from slipstream.errors import SlipstreamError
 from slipstream.planning.placement import Fit
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.picker.action_buttons import ActionButtons
 from slipstream.ui.picker.actions import Action, What
+from slipstream.ui.picker.banner import Banner
 from slipstream.ui.picker.drafter_chips import DrafterChips
 from slipstream.ui.picker.found import seen
 from slipstream.ui.picker.knobs_row import KnobsRow
@@ -29,7 +29,7 @@ from slipstream.ui.picker.model_look import Model, ModelLook, Stage
 from slipstream.ui.picker.quant_rows import QuantRows
 from slipstream.ui.picker.wording import capacity_words, machine_words
 from slipstream.ui.widgets.flow import FlowLayout
-from slipstream.ui.widgets.labels import Pill, label, wear_kind
+from slipstream.ui.widgets.labels import Pill, label
 from slipstream.ui.widgets.legend import Legend
 from slipstream.ui.widgets.trouble import Trouble, Way
 from slipstream.words import context_size
@@ -45,6 +45,7 @@ class ModelView(QWidget):
         wanted: what the user wants to do (``What``) with a Line.
         card_wanted: the user wants to read the model's card.
         settings_wanted: the user wants to change the model's settings.
+        banner: what is recommended.
         rows: the quantizations.
         knobs: what can be turned.
     """
@@ -83,11 +84,8 @@ class ModelView(QWidget):
         self.settings = QPushButton(tr("Settings"))
         self.settings.setAccessibleName(tr("Settings of this model"))
         self.settings.clicked.connect(self.settings_wanted)
-        self.headline = label("", "section", wrap=True)
-        self.reason = label("", "small", wrap=True)
-        self.buttons = ActionButtons("primary")
-        self.buttons.pressed.connect(self._on_action)
-        self._banner = QFrame()
+        self.banner = Banner()
+        self.banner.buttons.pressed.connect(self._on_action)
         self.knobs = KnobsRow(look)
         self.knobs.turned.connect(model.turn)
         self._legend = Legend(look)
@@ -150,7 +148,8 @@ class ModelView(QWidget):
 
     def show_actions(self) -> None:
         """Offer what can be done now."""
-        self.buttons.show_actions(self._actions_of(self.line) if self.line else ())
+        self.banner.buttons.show_actions(self._actions_of(self.line) if self.line else ())
+        self.banner.fit()
         self.rows.show_actions()
 
     def _heading(self) -> str:
@@ -178,15 +177,12 @@ class ModelView(QWidget):
         if picture is None:
             return
         self._show_pills(picture)
-        self.headline.setText(picture.headline)
-        self.reason.setText(picture.reason)
+        self.banner.show_picture(picture)
         line = self.line
         if line is not None:
             fits = line.plan.placement.fit is not Fit.NONE
-            self.buttons.wear("primary" if fits else "outline")
+            self.banner.buttons.wear("primary" if fits else "outline")
         self.show_actions()
-        wear_kind(self._banner, "banner" if picture.recommended else "banner-warning")
-        self._banner.setAccessibleName(f"{picture.headline} {picture.reason}")
         self.knobs.show_picture(picture)
         self._legend.show_needs([each.plan.placement.need for each in picture.lines])
         self._capacity.setText(capacity_words(picture))
@@ -263,15 +259,6 @@ class ModelView(QWidget):
         return head
 
     def _body(self) -> QWidget:
-        texts = QVBoxLayout()
-        texts.setSpacing(4)
-        texts.addWidget(self.headline)
-        texts.addWidget(self.reason)
-        banner = QHBoxLayout(self._banner)
-        banner.setContentsMargins(16, 12, 16, 12)
-        banner.setSpacing(16)
-        banner.addLayout(texts, 1)
-        banner.addWidget(self.buttons)
         legend = QHBoxLayout()
         legend.addWidget(self._legend, 1)
         legend.addWidget(self._capacity)
@@ -280,7 +267,7 @@ class ModelView(QWidget):
         column = QVBoxLayout(body)
         column.setContentsMargins(24, 20, 24, 20)
         column.setSpacing(14)
-        column.addWidget(self._banner)
+        column.addWidget(self.banner)
         column.addWidget(self.knobs)
         column.addLayout(legend)
         for each in (self.rows, self.drafters, self._problems, self._machine):
@@ -291,6 +278,7 @@ class ModelView(QWidget):
     def _scrolled(self, inner: QWidget) -> QScrollArea:
         area = QScrollArea()
         area.setObjectName("modelArea")
+        area.setAccessibleName(tr("About this model"))
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -407,9 +407,11 @@ def _hint() -> QWidget:
     """What stands there as long as no model is looked at."""
     page = QWidget()
     page.setObjectName("page")
-    words = label(tr("Choose a model on the left to see what it takes on this computer."), "muted")
+    words = tr("Choose a model on the left to see what it takes on this computer.")
+    hint = label(words, "muted", wrap=True)
+    hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
     column = QVBoxLayout(page)
     column.addStretch()
-    column.addWidget(words, 0, Qt.AlignmentFlag.AlignCenter)
+    column.addWidget(hint)
     column.addStretch()
     return page

@@ -35,7 +35,7 @@ class Results(RowList):
         if current in (each.key for each in entries):
             if self.row is None or self.row.key != current:
                 self.select(current)
-        else:
+        elif not self.hasFocus():  # else it is the row at which the keyboard is
             self.clearSelection()
 
     def names(self) -> list[str]:

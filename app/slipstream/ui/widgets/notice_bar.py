@@ -6,18 +6,18 @@ from enum import StrEnum
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
+from slipstream.ui.widgets.beside import Beside
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.wording import our_fault
 from slipstream.words import facts_lines
 
 _LOG_LINES = 8
-_LINE = 44
 """Characters that a line of the text is to have room for."""
 
 
@@ -104,10 +104,7 @@ class NoticeBar(QFrame):
         self._actions.addStretch(1)
         for each in (self.details, self._button):
             self._actions.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._parts.setSpacing(8)
-        self._parts.addWidget(self._text, 1)
-        self._parts.addLayout(self._actions)
+        self._parts = Beside(self._text, self._actions, gap=8)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addLayout(self._parts, 1)
@@ -129,7 +126,7 @@ class NoticeBar(QFrame):
         self._lines.setVisible(False)
         self._button.setText(notice.button)
         self._button.setVisible(bool(notice.button))
-        self._arrange()
+        self._parts.fit(self)
         self.setAccessibleName(notice.text)
         self.setProperty("level", notice.level.value)
         self.style().unpolish(self)
@@ -138,14 +135,7 @@ class NoticeBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: D102, N802
         super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """The buttons go below the text where they would leave it no room."""
-        room = self.width() - self._actions.sizeHint().width()
-        beside = room > _LINE * self.fontMetrics().averageCharWidth()
-        direction = QBoxLayout.Direction
-        self._parts.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
+        self._parts.fit(self)
 
     @property
     def details_text(self) -> str:

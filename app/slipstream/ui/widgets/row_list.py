@@ -73,6 +73,13 @@ class RowList(QListView):
         self._filling = False
         self.picked.emit(self.thing)
 
+    def enter(self) -> None:
+        """Take the keyboard; the first thing is selected if none is."""
+        self.setFocus()
+        row = self.row or next((each for each in self.rows if not each.heading), None)
+        if row is not None:
+            self.select(row.key)
+
     def select(self, key: str) -> None:
         """Select a thing, if it is there."""
         place = self._rows.place_of(key)
