@@ -1,8 +1,9 @@
 """Words with buttons beside them, or below where the buttons would leave the words no room."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 
-_LINE = 44
+_LINE = 40
 """Characters that the words keep for a line."""
 
 
@@ -25,6 +26,7 @@ class Beside(QBoxLayout):
                 self.addLayout(part, stretch)
             else:
                 self.addWidget(part, stretch)
+        self.setAlignment(buttons, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
     def fit(self, widget: QWidget) -> None:
         """Choose where the buttons stand, in the width and the font of ``widget``."""
