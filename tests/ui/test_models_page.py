@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from chat_window import Until, choose, notice, page_text, say
 from hub_server import HubServer
-from hub_server.layouts import drafter_only, gated, quantizations, sisters
+from hub_server.layouts import drafter_only, gated, mtp_folder, quantizations, root_mtp, sisters
 from local_stores import own_stores
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.model_records import settings_of
@@ -175,6 +175,40 @@ def test_what_was_downloaded_is_loaded_and_set_from_its_page(
     assert loaded.name == "Slipstream-Demo-3M-Q4_0.gguf"
 
 
+def test_a_file_that_another_program_deleted_can_be_downloaded_again(
+    page: ModelsPage, until: Until
+) -> None:
+    shown(page, until)
+    page.view.banner.buttons.press()
+    until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    line = page.view.line
+    assert line is not None
+    assert line.path is not None
+    line.path.resolve().unlink()
+    page.view.banner.buttons.press()
+    until(lambda: page.view.banner.buttons.words()[:1] == ["Download · 2 MB"])
+
+
+def test_what_another_repository_brought_is_added_without_a_download(
+    demo: Running, page: ModelsPage, until: Until, hub: HubServer
+) -> None:
+    for repo in (root_mtp(), mtp_folder()):
+        hub.repos[repo.id] = repo
+    shown(page, until, root_mtp().id)
+    page.view.banner.buttons.press()
+    until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    shown(page, until, mtp_folder().id)
+    page.view.knobs.projector.click()
+    until(lambda: page.view.banner.buttons.words() == ["Add · nothing to download"])
+    page.view.banner.buttons.press()
+    until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    page.view.banner.buttons.press()
+    until(lambda: "Slipstream-Demo-3M" in str(demo.control.model_in_use))
+    until(lambda: demo.control.phase is Phase.READY)
+    assert demo.control.loaded is not None
+    assert demo.control.loaded.spec.kind is DrafterKind.MTP
+
+
 def test_keys_are_enough_from_a_search_to_a_chat(
     demo: Running, page: ModelsPage, until: Until
 ) -> None:
@@ -219,14 +253,15 @@ def test_the_card_of_a_model_is_read_as_text(page: ModelsPage, until: Until) -> 
     assert page.view.isVisible()
 
 
+@pytest.mark.parametrize("text", ["> " * 30_000, "[" * 15_000])
 def test_a_card_that_takes_long_to_format_is_read_as_it_was_written(
-    page: ModelsPage, until: Until, hub: HubServer
+    page: ModelsPage, until: Until, hub: HubServer, text: str
 ) -> None:
-    hub.repos[REPO].card = "# A long card\n" + "> " * 30_000
+    hub.repos[REPO].card = f"# A long card\n{text}"
     shown(page, until)
     page.view.card.click()
     until(page.card.plain.isVisible)
-    assert page.card.plain.toPlainText().startswith("# A long card\n> >")
+    assert page.card.plain.toPlainText().startswith(f"# A long card\n{text[:9]}")
 
 
 def test_the_buttons_stand_below_the_recommendation_where_there_is_no_room(

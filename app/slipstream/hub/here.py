@@ -17,7 +17,8 @@ class Here:
     """What of a set of files is on this computer.
 
     Attributes:
-        path: of its first file; None if not all of the set is there.
+        path: of its first file; None if not all of the set is there, or only under the names that
+            contents have, where no drafter is found beside it.
         missing: bytes that still have to be transferred.
     """
 
@@ -31,7 +32,9 @@ def look_here(repo: str, revision: str, file_set: FileSet) -> Here:
     found = [find(cache, repo, revision, file) for file in file_set.files]
     there = zip(file_set.files, found, strict=True)
     missing = sum(file.bytes for file, path in there if path is None)
-    return Here(None if None in found else found[0], missing)
+    first = found[0]
+    named = first is not None and first.name == file_set.files[0].name
+    return Here(first if named and None not in found else None, missing)
 
 
 def known_header(listing: Listing, file_set: FileSet, here: Here | None = None) -> Header | None:
@@ -43,7 +46,7 @@ def known_header(listing: Listing, file_set: FileSet, here: Here | None = None) 
         here: what of it is on this computer, if that is known.
     """
     path = (here or look_here(listing.repo, listing.revision, file_set)).path
-    if path is not None and path.name == file_set.files[0].name:
+    if path is not None:
         try:
             return read_model(path)
         except SlipstreamError:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayo
 from slipstream.errors import SlipstreamError
 from slipstream.hub.library.stored import Source
 from slipstream.paths import printable
+from slipstream.ui.downloads.wording import download_button
 from slipstream.ui.i18n import tr
 from slipstream.ui.library.wording import store_name
 from slipstream.ui.look import Look
@@ -121,7 +122,7 @@ def suggestion_card(found: "Suggestion", *, first: bool) -> Card:
     if found.drafter:
         pills.append(tr("{kind} drafter").format(kind=SPECULATION[found.drafter.kind].name))
     here = found.path is not None and not found.download
-    words = tr("Chat now") if here else tr("Download · {size}").format(size=size(found.download))
+    words = tr("Chat now") if here else download_button(found.download)
     text = f"{found.sentence} {tr('It is on this computer already.')}" if here else found.sentence
     card = Card(found.name, text, words, pills)
     card.button.setAccessibleName(f"{found.name}: {words}")

@@ -38,6 +38,7 @@ class Stock(QObject):
         self.board.noticed.connect(self.noticed)
         self.board.finished.connect(lambda _one, _path: self.shelf.refresh())
         control.changed.connect(self.shelf.look_at_engine)
+        control.load_failed.connect(self._on_load_failed)
 
     def start(self) -> None:
         """Go on with what was interrupted, and look at what is here."""
@@ -47,6 +48,10 @@ class Stock(QObject):
     def stop_downloads(self) -> None:
         """The app ends; what runs goes on at the next start."""
         self.board.shut_down()
+
+    def _on_load_failed(self) -> None:
+        """Its file may be gone, or damaged by now."""
+        self.shelf.refresh()
 
     def finish_removals(self) -> None:
         """The app ends, and the engine has ended: what was removed goes for good."""

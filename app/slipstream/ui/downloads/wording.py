@@ -48,6 +48,17 @@ class Step(StrEnum):
     LOOK = auto()
 
 
+def download_button(missing: int) -> str:
+    """What a button says that gets a model.
+
+    Args:
+        missing: bytes to transfer; 0 where another repository brought the same contents.
+    """
+    if not missing:
+        return tr("Add · nothing to download")
+    return tr("Download · {size}").format(size=size(missing))
+
+
 @dataclass(frozen=True)
 class Help:
     """How a person gets on after a failure.

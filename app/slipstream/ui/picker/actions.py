@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slipstream.engine.picture import Line
 from slipstream.planning.placement import Fit
-from slipstream.ui.downloads.wording import Phase, percent, phase_of
+from slipstream.ui.downloads.wording import Phase, download_button, percent, phase_of
 from slipstream.ui.i18n import tr
 from slipstream.ui.wording import percent as share_words
 from slipstream.words import size
@@ -56,9 +56,9 @@ def _download(line: Line, *, finding: bool) -> str:
         return tr("Finding its drafter… · download now")
     if line.here:
         return tr("Get what is missing · {size}").format(size=size(line.download))
-    if line.plan.placement.fit is Fit.NONE:
+    if line.plan.placement.fit is Fit.NONE and line.download:
         return tr("Download anyway · {size}").format(size=size(line.download))
-    return tr("Download · {size}").format(size=size(line.download))
+    return download_button(line.download)
 
 
 def _under_way(standing: "Standing") -> str:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 40_000
 """Characters that are formatted: anybody can write a card."""
+_LONGEST_LINE = 5_000
+"""Of those, in one line: Qt lays out a line as a whole, again with every piece that is added."""
 _QUICK = 0.5
 """Seconds that reading the whole may take; some texts are made to take for ever."""
 _LOOK_MS = 30
@@ -148,8 +150,13 @@ def _read(listing: "Listing", cancel: CancelToken) -> Iterator[_Card]:
     with connect() as connection:
         text = read_card(listing, connection, cancel)
         page = connection.page_url(listing.repo)
+    yield _Card(text, page, _is_quick(text))
+
+
+def _is_quick(text: str) -> bool:
+    """Whether a text is formatted in a moment."""
+    if len(text) > _LONGEST or max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        return False
     began = time.perf_counter()
-    if len(text) <= _LONGEST:
-        parse(text)
-    quick = len(text) <= _LONGEST and time.perf_counter() - began < _QUICK
-    yield _Card(text, page, quick)
+    parse(text)
+    return time.perf_counter() - began < _QUICK
