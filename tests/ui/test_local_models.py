@@ -57,9 +57,10 @@ class Desk:
         self.shelf.noticed.connect(self.notices.append)
         self.page.noticed.connect(self.notices.append)
 
-    def unload(self) -> None:
+    def unload(self) -> Callable[[], None]:
         self.unloaded += 1
-        self.loaded = None
+        before, self.loaded = self.loaded, None
+        return lambda: setattr(self, "loaded", before)
 
     def look(self) -> "Desk":
         self.shelf.refresh()
@@ -223,6 +224,26 @@ def test_a_loaded_model_is_unloaded_first(several: Desk) -> None:
     assert several.unloaded == 1
     several.shelf.finalise_all()
     assert not file.exists()
+
+
+def test_undo_loads_again_what_was_unloaded(several: Desk) -> None:
+    file = several.loaded = several.model("Own-Q8_0.gguf").path
+    several.shelf.look_at_engine()
+    several.ask("Own-Q8_0.gguf")
+    several.page.question.remove.click()
+    several.shelf.undo()
+    assert (several.unloaded, several.loaded) == (1, file)
+
+
+def test_undo_leaves_what_was_loaded_meanwhile(several: Desk) -> None:
+    other = several.model("Test-Q8_0.gguf").path
+    several.loaded = several.model("Own-Q8_0.gguf").path
+    several.shelf.look_at_engine()
+    several.ask("Own-Q8_0.gguf")
+    several.page.question.remove.click()
+    several.loaded = other
+    several.shelf.undo()
+    assert several.loaded == other
 
 
 def test_a_model_that_was_loaded_meanwhile_comes_back(several: Desk) -> None:

@@ -209,6 +209,23 @@ def test_what_another_repository_brought_is_added_without_a_download(
     assert demo.control.loaded.spec.kind is DrafterKind.MTP
 
 
+def test_undoing_a_removal_loads_the_model_again(
+    demo: Running, page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    demo.preferences.set("model_folders", (str(own_model.parent),))
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    page.load_wanted.emit(own_model, False)
+    until(lambda: demo.control.model_in_use == own_model and demo.control.phase is Phase.READY)
+    demo.window.show_page("models")
+    page.show_library()
+    demo.stock.shelf.propose(demo.stock.shelf.library.models[0])
+    until(page.overview.question.remove.isVisible)
+    page.overview.question.remove.click()
+    until(lambda: demo.control.phase is Phase.EMPTY)
+    demo.window.notices.act()
+    until(lambda: demo.control.model_in_use == own_model and demo.control.phase is Phase.READY)
+
+
 def test_keys_are_enough_from_a_search_to_a_chat(
     demo: Running, page: ModelsPage, until: Until
 ) -> None:

@@ -31,10 +31,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class _Pending:
-    """A removal that can still be undone."""
+    """A removal that can still be undone, and what loads again what was unloaded for it."""
 
     proposal: "Proposal"
     notice: Notice
+    load_again: Callable[[], None] | None
 
 
 class Removals(QObject):
@@ -58,14 +59,14 @@ class Removals(QObject):
         self,
         work: Work,
         loaded: Callable[[], Path | None],
-        unload: Callable[[], None],
+        unload: Callable[[], Callable[[], None]],
         parent: QObject | None = None,
     ) -> None:
         """Nothing is to be removed.
 
         Args:
             loaded: the file of the model that is loaded now; may be called from any thread.
-            unload: unloads it.
+            unload: unloads it; what it returns loads it again.
         """
         super().__init__(parent)
         self._work = work
@@ -117,11 +118,10 @@ class Removals(QObject):
     def remove(self, proposal: "Proposal") -> None:
         """Remove what the user agreed to; the removal before it becomes final."""
         self._finalise()
-        if proposal.in_use:
-            self._unload()
+        load_again = self._unload() if proposal.in_use else None
         lines = tuple(wording.stays(proposal)) if len(proposal.removal.kept) > 1 else ()
         notice = Notice(wording.removed(proposal), Level.INFO, lines, tr("Undo"), self.undo)
-        self._pending = _Pending(proposal, notice)
+        self._pending = _Pending(proposal, notice, load_again)
         self._timer.start()
         self.changed.emit()
         self.noticed.emit(notice)
@@ -133,6 +133,8 @@ class Removals(QObject):
         if pending:
             self.withdrawn.emit(pending.notice)
             self.changed.emit()
+            if pending.load_again and self._loaded() is None:
+                pending.load_again()
 
     def finalise_all(self) -> None:
         """Delete now what was to be deleted later; the end of the app, when no engine runs."""

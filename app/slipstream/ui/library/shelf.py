@@ -68,14 +68,14 @@ class Shelf(QObject):
         work: Work,
         preferences: Preferences,
         in_use: Callable[[], Path | None],
-        unload: Callable[[], None],
+        unload: Callable[[], Callable[[], None]],
         parent: QObject | None = None,
     ) -> None:
         """An empty one; ``refresh`` or ``watch`` fill it.
 
         Args:
             in_use: the file of the model that is loaded now; may be called from any thread.
-            unload: unloads it.
+            unload: unloads it; what it returns loads it again.
         """
         super().__init__(parent)
         self._work = work
