@@ -1,8 +1,12 @@
 """Standard streams that are closed, full, or have no reader any more: a short end, no traceback."""
 
+import fcntl
+import mmap
 import os
 import subprocess
 import sys
+import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +72,18 @@ def test_output_that_cannot_be_written_is_one_line_and_no_success(
     assert all(line.endswith(" ...") for line in progress)
 
 
+def almost_full_pipe() -> tuple[int, int, int]:
+    """A pipe that takes a few words more: no reply is written whole before its reader goes."""
+    reading, writing = os.pipe()
+    size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, mmap.PAGESIZE)
+    return reading, writing, os.write(writing, b"x" * (size - 64))
+
+
+def waiting_in(pipe: int) -> int:
+    """Bytes that were written and not read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [CHAT, [*CHAT, "--pieces"], [*CHAT, "--json"], ["doctor"], ["--help"]],
@@ -77,13 +93,15 @@ def test_a_reader_that_has_enough_ends_it_quietly(
     environment: dict[str, str], arguments: list[str]
 ) -> None:
     """As a broken pipe ends other programs: 128 and the number of SIGPIPE."""
-    reading, writing = os.pipe()
+    reading, writing, filled = almost_full_pipe()
     with subprocess.Popen(
         [COMMAND, *arguments], env=environment, stdout=writing, stderr=subprocess.PIPE, text=True
     ) as process:
         os.close(writing)
         if "chat" in arguments and "--json" not in arguments:
-            assert os.read(reading, 1)
+            while waiting_in(reading) == filled:
+                assert process.poll() is None
+                time.sleep(0.01)
         os.close(reading)
         assert process.stderr
         said = process.stderr.read().splitlines()
