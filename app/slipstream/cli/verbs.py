@@ -12,6 +12,7 @@ from slipstream import __version__, settings
 from slipstream.cancel import Cancelled
 from slipstream.cli import interrupt, output
 from slipstream.cli.chat import chat
+from slipstream.cli.compare import compare
 from slipstream.cli.doctor import doctor
 from slipstream.cli.models import models
 from slipstream.cli.plan import plan
@@ -34,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("chat")(chat)
+app.command("compare")(compare)
 app.command("plan")(plan)
 app.command("search")(search_models)
 app.command("pull")(pull)

@@ -284,5 +284,7 @@ class ModelSettings:
     @property
     def sampling(self) -> ReplyOptions:
         """The values of sampling: the preset's, and over them those that are set one by one."""
-        own = {item.name: getattr(self, item.name) for item in fields(ReplyOptions)}
-        return ReplyOptions(**own).over(PRESETS[self.preset].values)
+        keys = {one.key for one in declared(ModelSettings)}
+        names = (item.name for item in fields(ReplyOptions) if item.name in keys)
+        own = ReplyOptions(**{name: getattr(self, name) for name in names})
+        return own.over(PRESETS[self.preset].values)

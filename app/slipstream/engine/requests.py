@@ -65,7 +65,11 @@ class ChatMessage:
 
 @dataclass(frozen=True)
 class ReplyOptions:
-    """Sampling of one reply; None leaves a value to the model's own settings, or to its file."""
+    """Sampling of one reply; None leaves a value to the model's own settings, or to its file.
+
+    Attributes:
+        ignore_eos: the reply goes on to ``max_tokens``, also where the model would end it.
+    """
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -74,6 +78,7 @@ class ReplyOptions:
     top_p: float | None = None
     min_p: float | None = None
     repeat_penalty: float | None = None
+    ignore_eos: bool | None = None
 
     def over(self, other: "ReplyOptions") -> "ReplyOptions":
         """These values, and where one is None that of another."""

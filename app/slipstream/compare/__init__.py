@@ -1,0 +1,1 @@
+"""Honest numbers: what each way of drafting brings on this computer."""
