@@ -209,6 +209,27 @@ def test_what_another_repository_brought_is_added_without_a_download(
     assert demo.control.loaded.spec.kind is DrafterKind.MTP
 
 
+def test_a_row_that_is_open_is_not_open_on_the_next_model(page: ModelsPage, until: Until) -> None:
+    shown(page, until)
+    page.view.rows.rows[1].click()
+    assert page.view.rows.breakdown.isVisible()
+    shown(page, until, SISTER)
+    assert page.view.rows.breakdown.isHidden()
+    assert page.view.rows.chosen is None
+
+
+def test_a_damaged_model_is_not_recommended(
+    demo: Running, page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    own_model.write_bytes(own_model.read_bytes()[:-100_000])
+    demo.preferences.set("model_folders", (str(own_model.parent),))
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    page.show_model(Model(demo.stock.shelf.library.models[0], demo.stock.shelf.library, "My own"))
+    until(lambda: page.model.stage is Stage.FAILED)
+    assert "cannot be run" in page.view.trouble.text
+    assert "incomplete" in page.view.trouble.text
+
+
 def test_undoing_a_removal_loads_the_model_again(
     demo: Running, page: ModelsPage, until: Until, own_model: Path
 ) -> None:
@@ -251,7 +272,7 @@ def test_keys_are_enough_from_a_search_to_a_chat(
     press(Qt.Key.Key_Down, Qt.Key.Key_Return)
     until(lambda: page.model.stage is Stage.SHOWN and not page.model.looking_further)
     tab_to(lambda at: at is page.view.banner.buttons.buttons[0])
-    press(Qt.Key.Key_Space)
+    press(Qt.Key.Key_Return)
     until(page.tray.chat.isVisible)
     tab_to(lambda at: at is page.tray.chat)
     press(Qt.Key.Key_Space)

@@ -195,13 +195,20 @@ def look_at(model: LocalModel, library: Library, cancel: CancelToken) -> Subject
         library: what else there is.
         cancel: ends it at once.
 
-    Raises: Cancelled.
+    Raises: Cancelled; SlipstreamError ``damaged_file``.
     """
+    if model.problem:
+        raise SlipstreamError(
+            "damaged_file",
+            f"{model.path.name} cannot be run. {model.problem}",
+            facts={"path": str(model.path)},
+            action="Remove it, and download it again.",
+        )
 
     def named(one: LocalModel) -> tuple[Path, str]:
         return one.places[0].home, model_stem(one.path.name).lower()
 
-    beside = (one for one in library.models if named(one) == named(model))
+    beside = (one for one in library.models if named(one) == named(model) and not one.problem)
     paths = dict.fromkeys(one.path for one in (model, *beside))
     return Subject(*local_quantizations(tuple(paths), cancel))
 

@@ -54,7 +54,8 @@ class EngineNews(QObject):
 
     def tell_failed_reply(self, error: BaseException, chat_id: int) -> None:
         """Tell why a reply in this chat ended."""
-        if self._control.phase in (Phase.READY, Phase.LOADING):
+        nothing_to_restart = isinstance(error, SlipstreamError) and error.code == "no_model"
+        if nothing_to_restart or self._control.phase in (Phase.READY, Phase.LOADING):
             self._tell(replace(notice_of(error), chat_id=chat_id))
         else:
             self._tell_trouble(error, tr("Restart"), self._desk.selection)

@@ -6,6 +6,7 @@ themselves lie in the snapshots.
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from slipstream.cancel import CancelToken
@@ -42,7 +43,7 @@ def _repositories(root: Path, problems: Problems) -> list[os.DirEntry[str]]:
 
 def _repository(repository: Group, problems: Problems, cancel: CancelToken) -> Iterator[Group]:
     home = repository.home
-    parts = tuple(_parts(home, problems))
+    parts = tuple(replace(one, repo=repository.name) for one in _parts(home, problems))
     entries_of(home / "snapshots", problems)  # tells if they cannot be read
     for snapshot in snapshots(home):
         files = tuple(files_below(snapshot, is_gguf, problems, cancel))

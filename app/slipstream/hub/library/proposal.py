@@ -1,5 +1,6 @@
 """A removal that a person is asked about, and what must still hold when it is carried out."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,11 +104,10 @@ def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:
 
 
 def is_loaded(thing: Removable, loaded: Path | None) -> bool:
-    """Whether a thing, by whatever name, is what is loaded now."""
+    """Whether a thing is what is loaded now; another name of the same content stays usable."""
     if isinstance(thing, Part) or loaded is None:
         return False
-    file = local_file(loaded)
-    return file is not None and file.identity in thing.contents
+    return os.path.realpath(loaded) in {os.path.realpath(path) for path in _paths(thing)}
 
 
 def in_use(name: str) -> SlipstreamError:

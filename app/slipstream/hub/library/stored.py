@@ -38,12 +38,14 @@ class Part:
         bytes: on disk now.
         of: name of the file it will be; None where nothing tells.
         source: whose store it lies in.
+        repo: ``owner/name`` of the repository it comes from; empty where nothing tells.
     """
 
     path: Path
     bytes: int
     of: str | None
     source: Source
+    repo: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def loose_row(one: Companion) -> Row:
 def part_row(part: Part, downloads: Sequence[Begun]) -> Row:
     """A file that has not arrived in full and belongs to no model."""
     left = begun_of(part, downloads)
-    title = left.repo if left else part.of or tr("A download of another program")
+    title = left.repo if left else part.of or part.repo or tr("A download of another program")
     arrived = tr("Unfinished: {size}").format(size=size(part.bytes))
     if left:
         arrived = _arrived(left)

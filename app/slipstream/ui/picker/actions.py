@@ -67,5 +67,7 @@ def _under_way(standing: "Standing") -> str:
             return tr("The download failed · show")
         case Phase.PAUSED:
             return tr("The download is paused · show")
+        case Phase.WAITING:
+            return tr("Waiting to be downloaded · show")
     far = share_words(percent(standing.progress) / 100)
     return tr("Downloading · {share}").format(share=far)

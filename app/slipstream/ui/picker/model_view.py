@@ -165,6 +165,8 @@ class ModelView(QWidget):
     def _show(self, picture: Picture) -> None:
         """The bars follow at once; what is written beside them, and makes Qt lay out the page anew,
         a moment later."""
+        if self._model.model is not self._shown:
+            self.rows.fold()
         self.rows.show_picture(picture)
         if self._model.model is self._shown:
             self._soon.start()

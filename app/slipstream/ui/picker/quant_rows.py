@@ -107,6 +107,12 @@ class QuantRows(QFrame):
         self._settle.start()
         self._fit()
 
+    def fold(self) -> None:
+        """Close the row that is open."""
+        for row in self._rows:
+            row.setChecked(False)
+        self.breakdown.hide()
+
     def show_actions(self) -> None:
         """Offer what can be done now with the row that is open."""
         if self.chosen is not None:
