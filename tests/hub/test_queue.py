@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -225,6 +226,28 @@ def test_an_order_whose_folder_cannot_be_is_still_listed(tmp_path: Path) -> None
     file = RepoFile("x-Q8_0.gguf", 5, "a" * 64, "a" * 64)
     records.add(Order((Item("a/b", "c" * 40, "main", (file,)),), Path("/" + "a" * 5000)))
     assert [leftover.done for leftover in leftovers(records)] == [0]
+
+
+def test_a_folder_that_comes_and_goes_is_read_as_it_is(tmp_path: Path) -> None:
+    """On a drive that is pulled out and put back, it can go between two system calls."""
+    folder, aside = tmp_path / "downloads", tmp_path / "aside"
+    folder.mkdir()
+    records, end = Records(folder), threading.Event()
+
+    def come_and_go() -> None:
+        while not end.is_set():
+            folder.rename(aside)
+            folder.touch()
+            folder.unlink()
+            aside.rename(folder)
+
+    swaps = threading.Thread(target=come_and_go)
+    swaps.start()
+    try:
+        assert all(records.all() == [] for _ in range(600))
+    finally:
+        end.set()
+        swaps.join()
 
 
 def test_a_record_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

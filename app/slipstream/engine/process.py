@@ -208,6 +208,7 @@ class EngineProcess:
             raise engine_problem("not_an_engine", self.engine.path) from error
         if not drafts:
             assert self.log is not None
+            self._end_child()  # the engine writes its log apart; the reason may still be to come
             raise drafter_refused(self.log.evidence(), self.config)
 
     def _loading(self) -> StateChanged:

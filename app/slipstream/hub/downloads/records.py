@@ -70,7 +70,7 @@ class Records:
 
     def all(self) -> list[Record]:
         """Every order that can be read, in the order in which they are run."""
-        read = (self.read(path.stem) for path in self._folder.glob("*.json"))
+        read = [self.read(name) for name in self._names()]
         found = [record for record in read if record is not None]
         return sorted(found, key=lambda record: (record.position, record.id))
 
@@ -143,6 +143,12 @@ class Records:
         if lock is not None:
             release(lock)
         return lock is None and self._lock(name).exists()
+
+    def _names(self) -> list[str]:
+        try:
+            return [path.stem for path in self._folder.glob("*.json")]
+        except OSError:  # the folder was there a moment ago, or is none any more
+            return []
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}.json"
