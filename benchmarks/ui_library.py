@@ -23,9 +23,11 @@ os.environ.setdefault("SLIPSTREAM_HOME", tempfile.mkdtemp())
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from slipstream.drafters.identify import FileRole
+from slipstream.engine.session import Session
 from slipstream.hub.library.models import Companion, Library, LocalModel, Place
 from slipstream.hub.library.stored import LocalFile, Source
 from slipstream.ui import app
+from slipstream.ui.engine_control import EngineControl
 from slipstream.ui.library.local_list import LocalList
 from slipstream.ui.library.overview import Overview
 from slipstream.ui.library.shelf import Found, Shelf
@@ -99,15 +101,11 @@ def scrolled(shown: RowList) -> dict[str, float]:
     }
 
 
-def _nothing() -> None:
-    """No model is ever loaded here."""
-
-
 def measure(models: int, percent: int) -> dict[str, object]:
     """Fill both lists, and go through them."""
     app.application()
     preferences, work, look = Preferences(), Work(), Look()
-    shelf = Shelf(work, preferences, in_use=lambda: None, unload=lambda: _nothing)
+    shelf = Shelf(work, preferences, EngineControl(work, Session))
     page, narrow = Overview(look, shelf), LocalList(look, shelf)
     window = QWidget()
     row = QHBoxLayout(window)

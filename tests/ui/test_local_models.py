@@ -37,6 +37,31 @@ Until = Callable[..., None]
 REPO = "owner/Test-GGUF"
 
 
+class EngineOfTests:
+    """What removals know of an engine; ``slow`` is one that takes its time to end."""
+
+    def __init__(self) -> None:
+        self.model_in_use: Path | None = None
+        self.wanted: Path | None = None
+        self.slow = False
+        self.unloaded = 0
+
+    @property
+    def leaving(self) -> bool:
+        return self.wanted != self.model_in_use
+
+    def load(self, path: Path) -> None:
+        self.wanted = self.model_in_use = path
+
+    def unload(self) -> Callable[[], None]:
+        self.unloaded += 1
+        before, self.wanted = self.wanted, None
+        assert before is not None
+        if not self.slow:
+            self.model_in_use = None
+        return lambda: None if self.wanted else self.load(before)
+
+
 class Desk:
     """The lists of local models, as a window holds them."""
 
@@ -44,23 +69,17 @@ class Desk:
         self.until = until
         self.folder = folder
         self.cache = folder.parent / "cache"
-        self.loaded: Path | None = None
-        self.unloaded = 0
+        self.engine = EngineOfTests()
         self.preferences = Preferences()
         self.preferences.set("model_folders", (str(folder),))
         self.work = Work()
-        self.shelf = Shelf(self.work, self.preferences, lambda: self.loaded, self.unload)
+        self.shelf = Shelf(self.work, self.preferences, self.engine)
         look = Look()
         self.page = Overview(look, self.shelf)
         self.list = LocalList(look, self.shelf)
         self.notices: list[Notice] = []
         self.shelf.noticed.connect(self.notices.append)
         self.page.noticed.connect(self.notices.append)
-
-    def unload(self) -> Callable[[], None]:
-        self.unloaded += 1
-        before, self.loaded = self.loaded, None
-        return lambda: setattr(self, "loaded", before)
 
     def look(self) -> "Desk":
         self.shelf.refresh()
@@ -213,7 +232,8 @@ def test_another_removal_and_the_end_of_the_app_make_it_final(several: Desk) -> 
 
 
 def test_a_loaded_model_is_unloaded_first(several: Desk) -> None:
-    file = several.loaded = several.model("Own-Q8_0.gguf").path
+    file = several.model("Own-Q8_0.gguf").path
+    several.engine.load(file)
     several.shelf.look_at_engine()
     several.idle()
     assert "Loaded" in several.pills("Own-Q8_0.gguf")
@@ -221,35 +241,36 @@ def test_a_loaded_model_is_unloaded_first(several: Desk) -> None:
     assert "It is loaded now, and is unloaded first." in several.page.question.text
     assert several.page.question.remove.text().startswith("Unload and remove")
     several.page.question.remove.click()
-    assert several.unloaded == 1
+    assert several.engine.unloaded == 1
     several.shelf.finalise_all()
     assert not file.exists()
 
 
 def test_undo_loads_again_what_was_unloaded(several: Desk) -> None:
-    file = several.loaded = several.model("Own-Q8_0.gguf").path
+    file = several.model("Own-Q8_0.gguf").path
+    several.engine.load(file)
     several.shelf.look_at_engine()
     several.ask("Own-Q8_0.gguf")
     several.page.question.remove.click()
     several.shelf.undo()
-    assert (several.unloaded, several.loaded) == (1, file)
+    assert (several.engine.unloaded, several.engine.model_in_use) == (1, file)
 
 
 def test_undo_leaves_what_was_loaded_meanwhile(several: Desk) -> None:
     other = several.model("Test-Q8_0.gguf").path
-    several.loaded = several.model("Own-Q8_0.gguf").path
+    several.engine.load(several.model("Own-Q8_0.gguf").path)
     several.shelf.look_at_engine()
     several.ask("Own-Q8_0.gguf")
     several.page.question.remove.click()
-    several.loaded = other
+    several.engine.load(other)
     several.shelf.undo()
-    assert several.loaded == other
+    assert several.engine.model_in_use == other
 
 
 def test_a_model_that_was_loaded_meanwhile_comes_back(several: Desk) -> None:
     file = several.model("Own-Q8_0.gguf").path
     several.remove("Own-Q8_0.gguf")
-    several.loaded = file
+    several.engine.load(file)
     several.shelf._removals._timer.timeout.emit()
     several.idle()
     assert several.notices[-1].text.startswith("Own Q8_0 is loaded, so it was not removed.")
@@ -266,6 +287,58 @@ def test_a_model_that_was_replaced_meanwhile_comes_back(several: Desk) -> None:
     several.idle()
     assert several.notices[-1].text.startswith("Nothing was deleted: ")
     assert "Own-Q8_0.gguf" in several.names()
+
+
+def test_a_model_that_was_overwritten_meanwhile_comes_back(several: Desk) -> None:
+    file = several.model("Own-Q8_0.gguf").path
+    several.remove("Own-Q8_0.gguf")
+    with file.open("r+b") as same_file:
+        same_file.write(b"GGUF, but another one")
+    several.shelf._removals._timer.timeout.emit()
+    several.idle()
+    assert several.notices[-1].text.startswith("Nothing was deleted: ")
+    assert file.exists()
+
+
+def test_who_agreed_to_remove_did_not_agree_to_unload(several: Desk) -> None:
+    several.ask("Own-Q8_0.gguf")
+    several.engine.load(several.model("Own-Q8_0.gguf").path)
+    several.page.question.remove.click()
+    several.idle()
+    assert several.page.question.remove.text().startswith("Unload and remove")
+    assert several.engine.unloaded == 0
+    several.page.question.remove.click()
+    assert several.engine.unloaded == 1
+    assert "Own-Q8_0.gguf" not in several.names()
+
+
+def test_a_model_that_runs_since_the_question_stays_loaded(several: Desk) -> None:
+    several.engine.load(several.model("Own-Q8_0.gguf").path)
+    several.ask("Own-Q8_0.gguf")
+    other = several.model("Test-Q8_0.gguf").path
+    several.engine.load(other)
+    several.page.question.remove.click()
+    several.idle()
+    assert (several.engine.unloaded, several.engine.model_in_use) == (0, other)
+    assert "Own-Q8_0.gguf" not in several.names()
+
+
+def test_what_the_engine_still_has_is_deleted_when_it_has_let_go(several: Desk) -> None:
+    own, other = (several.model(name).path for name in ("Own-Q8_0.gguf", "Test-Q4_K_M.gguf"))
+    several.engine.load(own)
+    several.engine.slow = True
+    several.remove("Own-Q8_0.gguf")
+    several.remove("Test-Q4_K_M.gguf")
+    several.idle()
+    assert own.exists()
+    assert several.titles() == ["Test Q8_0"]
+    several.engine.model_in_use = None
+    several.shelf.look_at_engine()
+    several.idle()
+    assert (own.exists(), other.exists()) == (False, True)
+    assert several.notices[-1].text.startswith("Test Q4_K_M was removed.")
+    several.shelf.undo()
+    assert "Test-Q4_K_M.gguf" in several.names()
 
 
 def test_what_is_ollamas_says_what_to_do_instead(desk: Desk, tmp_path: Path) -> None:

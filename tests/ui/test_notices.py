@@ -1,11 +1,20 @@
 """Notices: a sentence, and on demand the facts as people read them."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtWidgets import QApplication
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui.look import Look
-from slipstream.ui.widgets.notice_bar import Level, Notice, NoticeBar, notice_of, warning_of
+from slipstream.ui.widgets.notice_bar import (
+    Level,
+    Notice,
+    NoticeBar,
+    Notices,
+    notice_of,
+    warning_of,
+)
 from slipstream.ui.widgets.trouble import Trouble
 
 
@@ -33,6 +42,28 @@ def test_without_facts_there_are_no_details(bar: NoticeBar) -> None:
     error = SlipstreamError("x", "It broke.", facts={"free": None}, action="Try again.")
     bar.show_notice(notice_of(error))
     assert not bar.details.isVisible()
+
+
+def test_news_does_not_take_the_way_back_away(qapp: QApplication) -> None:
+    notices = Notices(Look())
+    notices.show()
+    undone: list[str] = []
+    removed = Notice(
+        "x was removed.", button="Undo", undoes="model", act=lambda: undone.append("x")
+    )
+    chat = Notice("The chat was deleted.", button="Undo", undoes="chat")
+    news = Notice("y was downloaded.")
+    for each in (removed, chat, news):
+        notices.show_notice(each)
+    assert list(notices.shown) == [news, removed, chat]
+    other = replace(removed, text="y was removed.")
+    notices.show_notice(other)
+    assert list(notices.shown) == [news, other, chat]
+    notices.withdraw(chat)
+    assert list(notices.shown) == [news, other]
+    notices.act()
+    assert undone == ["x"]
+    assert notices.notice is news
 
 
 @pytest.mark.parametrize(

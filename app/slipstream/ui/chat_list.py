@@ -78,7 +78,7 @@ class ChatList(QObject):
         self._archive.run(lambda store: store.delete_chat(chat_id), self._on_changed)
         text = tr("“{title}” was deleted.").format(title=title)
         undo = lambda: self._restore(chat_id, show=was_open)  # noqa: E731 - it has a place here
-        self.noticed.emit(Notice(text, button=tr("Undo"), act=undo))
+        self.noticed.emit(Notice(text, button=tr("Undo"), act=undo, undoes="chat"))
 
     def _restore(self, chat_id: int, *, show: bool) -> None:
         def restored(_: None) -> None:

@@ -90,6 +90,7 @@ class EngineControl(QObject):
         self._arrived = False  # what the present job loads
         self._was_alive = False  # an engine, when that job began
         self._loading: Path | None = None  # what the present job loads
+        self._in_use = ""  # the reference of the model that is in use
         self._watch = QTimer(self)
         self._watch.setInterval(_LOOK_EVERY_MS)
         self._watch.timeout.connect(self._look)
@@ -140,16 +141,30 @@ class EngineControl(QObject):
         elif self._job is not None:
             self._job.cancel()
 
-    def unload(self) -> None:
-        """End the engine; what is loaded or waits is given up."""
-        self.last_loaded = Selection()
+    def unload(self) -> Callable[[], None]:
+        """End the engine; what is loaded or waits is given up.
+
+        Returns: what loads it again, unless something else is wanted by then.
+        """
+        before, self.last_loaded = self.wanted, Selection()
         self._load_now(Selection())
+
+        def load_again() -> None:
+            if not self.wanted.ref:
+                self.load(before)
+
+        return load_again
 
     @property
     def model_in_use(self) -> Path | None:
         """The file of the model that runs, or is being loaded; may be asked in any thread."""
         loaded = self.loaded
         return self._loading or (loaded.request.model if loaded is not None else None)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the model in use makes room for another one, or for none."""
+        return self._checked is None and self.wanted.ref != self._in_use
 
     def reply(self, turn: Turn) -> None:
         """Run a reply, as soon as the model is loaded and the replies before it have ended."""
@@ -169,6 +184,7 @@ class EngineControl(QObject):
         self._watch.stop()
         if self._session is not None:
             self._session.stop()
+        self.loaded = self._loading = None
 
     def holds(self) -> dict[str, int]:
         """Bytes that unloading would give back, by device id (``Session.holds``)."""
@@ -194,6 +210,7 @@ class EngineControl(QObject):
         self.loaded = self._session.loaded if self._session is not None and self._alive else None
         if phase is Phase.READY:
             self.wanted = self._checked or self.last_loaded
+            self._in_use = self.last_loaded.ref
             self._watch.start()
         else:
             self._watch.stop()
@@ -228,6 +245,7 @@ class EngineControl(QObject):
     def _start_load(self, selection: Selection) -> None:
         self._arrived = False
         self._was_alive = self._alive
+        self._in_use = selection.ref or self._in_use
         self._job = self._work.start(
             lambda cancel: self._load_steps(selection, cancel),
             on_values=lambda events: self._on_load_events(selection, events),

@@ -36,7 +36,7 @@ from slipstream.ui.rail import Rail
 from slipstream.ui.shortcuts import Shortcut
 from slipstream.ui.sidebar import Sidebar
 from slipstream.ui.stock import Stock
-from slipstream.ui.widgets.notice_bar import Notice, NoticeBar, notice_of
+from slipstream.ui.widgets.notice_bar import Notice, Notices, notice_of
 from slipstream.ui.window_state import WindowState
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
         self.conversation = Conversation(archive, desk.control, self)
         self.rail = Rail(look)
         self.sidebar = Sidebar(look)
-        self.notices = NoticeBar(look)
+        self.notices = Notices(look)
         self.chat = ChatPage(look, desk, self.conversation)
         self.news = EngineNews(desk, preferences, self)
         self.pages = Pages(look, preferences, desk, stock, self.chat, lambda: self.state.looked_at)

@@ -1,8 +1,5 @@
 """The models that are here and those that are on their way."""
 
-from collections.abc import Callable
-from functools import partial
-
 from PySide6.QtCore import QObject, Signal
 
 from slipstream.ui.downloads.board import DownloadBoard
@@ -33,8 +30,7 @@ class Stock(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._control = control
-        self.shelf = Shelf(work, preferences, lambda: control.model_in_use, self._unload, self)
+        self.shelf = Shelf(work, preferences, control, self)
         self.board = DownloadBoard(work, preferences, parent=self)
         self.shelf.noticed.connect(self.noticed)
         self.shelf.withdrawn.connect(self.withdrawn)
@@ -52,12 +48,6 @@ class Stock(QObject):
     def stop_downloads(self) -> None:
         """The app ends; what runs goes on at the next start."""
         self.board.shut_down()
-
-    def _unload(self) -> Callable[[], None]:
-        """Unload what runs; returns what loads it again."""
-        before = self._control.wanted
-        self._control.unload()
-        return partial(self._control.load, before)
 
     def _on_load_failed(self) -> None:
         """Its file may be gone, or damaged by now."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_Found = tuple[int, int, int, str]
+_Found = tuple[int, int, int, str, int, int]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class Doomed:
     Attributes:
         path: what is deleted; never what it leads to.
         root: the folder it must lie in.
-        found: its type, file system and number, and where it leads, when that was decided.
+        found: what it was when that was decided: type, file system, number, where it leads, bytes,
+            and when it was written last (nanoseconds).
         bytes: its size; 0 of a link.
         names: how many names the file has on its file system.
     """
@@ -78,4 +79,4 @@ def lies_in(path: Path, root: Path) -> bool:
 def _found(path: Path, about: os.stat_result) -> _Found:
     kind = stat.S_IFMT(about.st_mode)
     leads = os.readlink(path) if kind == stat.S_IFLNK else ""  # noqa: PTH115 - as it is written
-    return kind, about.st_dev, about.st_ino, leads
+    return kind, about.st_dev, about.st_ino, leads, about.st_size, about.st_mtime_ns

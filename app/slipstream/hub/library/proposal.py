@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
@@ -26,13 +26,15 @@ class Proposal:
     Attributes:
         thing: a model, a drafter, a projector, or what has not arrived in full.
         removal: what goes with it, and what stays.
-        in_use: it is loaded now.
+        loaded: the file of the model that was loaded when the person was asked.
+        in_use: that is the thing.
         others: it is one of several copies: one of these must be there when it goes.
         begun: the download that was to complete it, which is given up.
     """
 
     thing: Removable
     removal: Removal
+    loaded: Path | None = None
     in_use: bool = False
     others: tuple[LocalFile, ...] = ()
     begun: Leftover | None = None
@@ -41,6 +43,10 @@ class Proposal:
     def name(self) -> str:
         """Of the thing, for people."""
         return printable(self.removal.name)
+
+    def asked_again(self, loaded: Path | None) -> "Proposal":
+        """The same, where another model is loaded by now."""
+        return replace(self, loaded=loaded, in_use=is_loaded(self.thing, loaded))
 
     @property
     def going(self) -> tuple[Stored, ...]:
@@ -72,12 +78,12 @@ def propose(
     if isinstance(thing, Copy):
         _check_others(thing.others, thing.owner.name)
         decided = removal(thing.alone, library)
-        return Proposal(thing.owner, decided, is_loaded(thing.owner, loaded), thing.others)
+        return Proposal(thing.owner, decided, others=thing.others).asked_again(loaded)
     left = None if isinstance(thing, Companion) else begun_of(thing, downloads)
     if isinstance(thing, Part):
         return Proposal(thing, part_removal(thing, library), begun=left)
     decided = removal(thing, library)
-    return Proposal(thing, decided, is_loaded(thing, loaded), begun=left)
+    return Proposal(thing, decided, begun=left).asked_again(loaded)
 
 
 def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -29,6 +29,21 @@ UNDO_MS = 15_000
 _log = logging.getLogger(__name__)
 
 
+class Engine(Protocol):
+    """What a removal asks of the engine."""
+
+    @property
+    def model_in_use(self) -> Path | None:
+        """The file of the model that is loaded now; may be asked in any thread."""
+
+    @property
+    def leaving(self) -> bool:
+        """Whether that makes room for another one, or for none."""
+
+    def unload(self) -> Callable[[], None]:
+        """Unload it; what this returns loads it again, unless something else is wanted."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Pending:
     """A removal that can still be undone, and what loads again what was unloaded for it."""
@@ -43,7 +58,7 @@ class Removals(QObject):
 
     Attributes:
         changed: ``hidden`` is another one.
-        proposed: a Proposal for the user to agree to.
+        proposed: a Proposal for the user to agree to; again, if what it says is no longer true.
         deleted: something was deleted, or could not be.
         noticed: a Notice for the user.
         withdrawn: a Notice that is over.
@@ -58,21 +73,15 @@ class Removals(QObject):
     def __init__(
         self,
         work: Work,
-        loaded: Callable[[], Path | None],
-        unload: Callable[[], Callable[[], None]],
+        engine: Engine,
         parent: QObject | None = None,
     ) -> None:
-        """Nothing is to be removed.
-
-        Args:
-            loaded: the file of the model that is loaded now; may be called from any thread.
-            unload: unloads it; what it returns loads it again.
-        """
+        """Nothing is to be removed."""
         super().__init__(parent)
         self._work = work
-        self._loaded = loaded
-        self._unload = unload
+        self._engine = engine
         self._pending: _Pending | None = None
+        self._final: list[_Pending] = []  # in order; deleted when the engine has let go of them
         self._going: dict[Path, _Pending] = {}
         self._gone: set[Path] = set()
         self._timer = QTimer(self)
@@ -84,7 +93,8 @@ class Removals(QObject):
     def hidden(self) -> frozenset[Path]:
         """The paths of what the lists do not show any more."""
         pending = [self._pending.proposal.thing.path] if self._pending else []
-        return frozenset((*pending, *self._going, *self._gone))
+        final = (each.proposal.thing.path for each in self._final)
+        return frozenset((*pending, *final, *self._going, *self._gone))
 
     @property
     def gone(self) -> frozenset[Path]:
@@ -102,7 +112,7 @@ class Removals(QObject):
         downloads: tuple[Begun, ...],
     ) -> None:
         """Find out what goes with a thing, and ask."""
-        loaded = self._loaded()
+        loaded = self._engine.model_in_use
 
         def steps(_cancel: CancelToken) -> Iterator["Proposal"]:
             from slipstream.hub.library.proposal import propose
@@ -117,14 +127,15 @@ class Removals(QObject):
 
     def remove(self, proposal: "Proposal") -> None:
         """Remove what the user agreed to; the removal before it becomes final."""
-        self._finalise()
-        load_again = self._unload() if proposal.in_use else None
-        lines = tuple(wording.stays(proposal)) if len(proposal.removal.kept) > 1 else ()
-        notice = Notice(wording.removed(proposal), Level.INFO, lines, tr("Undo"), self.undo)
-        self._pending = _Pending(proposal, notice, load_again)
-        self._timer.start()
-        self.changed.emit()
-        self.noticed.emit(notice)
+        now = self._engine.model_in_use
+        if now in (None, proposal.loaded):
+            self._hide(proposal)
+            return
+
+        def steps(_cancel: CancelToken) -> Iterator["Proposal"]:
+            yield proposal.asked_again(now)
+
+        self._work.start(steps, on_values=lambda found: self._on_asked_again(proposal, found[-1]))
 
     def undo(self) -> None:
         """Take back the last removal, if it is not final."""
@@ -133,14 +144,21 @@ class Removals(QObject):
         if pending:
             self.withdrawn.emit(pending.notice)
             self.changed.emit()
-            if pending.load_again and self._loaded() is None:
+            if pending.load_again:
                 pending.load_again()
+
+    def go_on(self) -> None:
+        """The engine may have let go of what is to be deleted."""
+        for pending in tuple(self._final):
+            if not self._is_held(pending):
+                self._final.remove(pending)
+                self._start(pending)
 
     def finalise_all(self) -> None:
         """Delete now what was to be deleted later; the end of the app, when no engine runs."""
-        pending, self._pending = self._pending, None
-        self._timer.stop()
-        if pending:
+        self._end_of_undo()
+        final, self._final = self._final, []
+        for pending in final:
             from slipstream.hub.library.proposal import carry_out
 
             try:
@@ -148,14 +166,52 @@ class Removals(QObject):
             except (SlipstreamError, OSError) as error:
                 _log.warning("not removed: %s", error)
 
+    def _loaded(self) -> Path | None:
+        return self._engine.model_in_use
+
+    def _on_asked_again(self, before: "Proposal", now: "Proposal") -> None:
+        """Nobody agreed to unload what was loaded after the question."""
+        if now.in_use and not before.in_use:
+            self.proposed.emit(now)
+        else:
+            self._hide(now)
+
+    def _hide(self, proposal: "Proposal") -> None:
+        """Show a thing no more, and let it be undone for a while."""
+        self._finalise()
+        load_again = None
+        if proposal.in_use and self._loaded() is not None and not self._engine.leaving:
+            load_again = self._engine.unload()
+        lines = tuple(wording.stays(proposal)) if len(proposal.removal.kept) > 1 else ()
+        text = wording.removed(proposal)
+        notice = Notice(text, Level.INFO, lines, tr("Undo"), self.undo, undoes="model")
+        self._pending = _Pending(proposal, notice, load_again)
+        self._timer.start()
+        self.changed.emit()
+        self.noticed.emit(notice)
+
+    def _is_held(self, pending: _Pending) -> bool:
+        """Whether the engine still has what it was told to let go of."""
+        proposal = pending.proposal
+        held = proposal.in_use and self._loaded() == proposal.loaded
+        return held and self._engine.leaving
+
     def _finalise(self) -> None:
+        """The last removal cannot be undone any more."""
+        self._end_of_undo()
+        self.go_on()
+
+    def _end_of_undo(self) -> None:
         pending, self._pending = self._pending, None
         self._timer.stop()
-        if pending is None:
-            return
+        if pending:
+            self._final.append(pending)
+            self.withdrawn.emit(pending.notice)
+
+    def _start(self, pending: _Pending) -> None:
+        """Delete it in a worker."""
         path = pending.proposal.thing.path
         self._going[path] = pending
-        self.withdrawn.emit(pending.notice)
 
         def steps(_cancel: CancelToken) -> Iterator[object]:
             from slipstream.hub.library.proposal import carry_out

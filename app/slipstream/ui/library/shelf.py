@@ -1,6 +1,6 @@
 """What of models is on this computer now; every list of them is made from this."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from slipstream.hub.library.stored import Part
 from slipstream.hub.library.unfinished import Begun, Unfinished, begun, begun_of, can_be_finished
 from slipstream.paths import downloads_folder, expanded
 from slipstream.ui.library.copy_search import CopySearch
-from slipstream.ui.library.removals import Removals
+from slipstream.ui.library.removals import Engine, Removals
 from slipstream.ui.library.watcher import Watcher
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.widgets.notice_bar import notice_of
@@ -67,20 +67,18 @@ class Shelf(QObject):
         self,
         work: Work,
         preferences: Preferences,
-        in_use: Callable[[], Path | None],
-        unload: Callable[[], Callable[[], None]],
+        engine: Engine,
         parent: QObject | None = None,
     ) -> None:
         """An empty one; ``refresh`` or ``watch`` fill it.
 
         Args:
-            in_use: the file of the model that is loaded now; may be called from any thread.
-            unload: unloads it; what it returns loads it again.
+            engine: what runs the models.
         """
         super().__init__(parent)
         self._work = work
         self._preferences = preferences
-        self._in_use = in_use
+        self._engine = engine
         self._loaded: Path | None = None
         self._scan: Job | None = None
         self._again = False
@@ -88,7 +86,7 @@ class Shelf(QObject):
         self.found = Found()
         self.ready = False
         self.copies = CopySearch(work, self)
-        self._removals = Removals(work, in_use, unload, self)
+        self._removals = Removals(work, engine, self)
         self._watcher = Watcher(self)
         self._connect()
 
@@ -104,7 +102,8 @@ class Shelf(QObject):
 
     def look_at_engine(self) -> None:
         """Another model may be loaded now."""
-        now = self._in_use()
+        self._removals.go_on()
+        now = self._engine.model_in_use
         if now != self._loaded:
             self._loaded = now
             self.changed.emit()
@@ -200,7 +199,7 @@ class Shelf(QObject):
         before = (self.ready, self._loaded, self.library, self.found.downloads)
         self.found = found
         self.ready = True
-        self._loaded = self._in_use()
+        self._loaded = self._engine.model_in_use
         self._removals.forget(gone)
         if before != (True, self._loaded, self.library, found.downloads):
             self.changed.emit()

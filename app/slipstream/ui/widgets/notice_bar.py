@@ -18,7 +18,6 @@ from slipstream.ui.wording import our_fault
 from slipstream.words import facts_lines
 
 _LOG_LINES = 8
-"""Characters that a line of the text is to have room for."""
 
 
 class Level(StrEnum):
@@ -40,6 +39,7 @@ class Notice:
         button: words on the button that helps; empty for none.
         act: what the button does.
         chat_id: the chat it is about, 0 for one that is not kept yet; None for any other matter.
+        undoes: what kind of thing it can bring back, and nothing else could; empty for none.
     """
 
     text: str
@@ -48,6 +48,7 @@ class Notice:
     button: str = ""
     act: Callable[[], None] | None = None
     chat_id: int | None = None
+    undoes: str = ""
 
 
 def notice_of(
@@ -70,6 +71,65 @@ def _details(error: SlipstreamError) -> tuple[str, ...]:
     """The facts, and below them the end of the engine's log."""
     log = str(error.facts.get("log") or "")
     return (*facts_lines(error), *log.splitlines()[-_LOG_LINES:])
+
+
+class Notices(QWidget):
+    """Shows the newest notice, and beside it those that can bring something back: news does not
+    take the way back away."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._bars: dict[str, NoticeBar] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._newest = self._bar("")
+
+    @property
+    def notice(self) -> Notice | None:
+        """The newest that is still shown."""
+        return self._latest.notice
+
+    @property
+    def shown(self) -> tuple[Notice, ...]:
+        """Every one that is shown, from top to bottom."""
+        return tuple(bar.notice for bar in self._bars.values() if bar.notice is not None)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show ``notice`` in place of the last one of its kind."""
+        self._newest = self._bar(notice.undoes)
+        self._newest.show_notice(notice)
+
+    def withdraw(self, notice: Notice) -> None:
+        """Show ``notice`` no more, if it is still there."""
+        for bar in self._bars.values():
+            bar.withdraw(notice)
+
+    def enter_chat(self, chat_id: int | None) -> None:
+        """A chat was opened (None: a new one): what is about another one has no place here."""
+        for bar in self._bars.values():
+            bar.enter_chat(chat_id)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for bar in self._bars.values():
+            bar.clear()
+
+    def act(self) -> None:
+        """Do what the button of the newest says."""
+        self._latest.act()
+
+    @property
+    def _latest(self) -> "NoticeBar":
+        others = (bar for bar in self._bars.values() if bar.notice is not None)
+        return self._newest if self._newest.notice is not None else next(others, self._newest)
+
+    def _bar(self, undoes: str) -> "NoticeBar":
+        if undoes not in self._bars:
+            self._bars[undoes] = bar = NoticeBar(self._look)
+            self._column.addWidget(bar)
+        return self._bars[undoes]
 
 
 class NoticeBar(QFrame):
