@@ -64,7 +64,7 @@ def nothing_leads_nowhere(folder: Path) -> bool:
 
 
 def kept(one: Removal) -> dict[str, str]:
-    return {path.name: why for path, why in one.kept}
+    return {each.path.name: each.why for each in one.kept}
 
 
 @pytest.fixture
@@ -156,6 +156,7 @@ def test_content_that_another_file_leads_to_stays(stores: Stores, tmp_path: Path
     assert kept(decided) == {
         entry.resolve().name: "Another file of the repository has the same content."
     }
+    assert [one.name for one in decided.kept] == ["a-Q8_0.gguf"]
     remove(decided)
     assert copy.exists()
     assert not entry.is_symlink()
@@ -190,6 +191,7 @@ def test_shared_content_goes_with_the_last_repository(stores: Stores, tmp_path: 
     assert (decided.freed, kept(decided)) == (
         0, {payload.name: "Another repository has the same content."},
     )  # fmt: skip
+    assert [one.name for one in decided.kept] == ["a-Q8_0.gguf"]
     assert remove(decided).freed == 0
     assert two.path.exists()
     decided = removal(two, library())
@@ -443,7 +445,7 @@ def test_a_snapshot_that_lies_elsewhere_stays_and_so_does_what_it_needs(
     (snapshots / OLD).symlink_to(elsewhere)
     before = left_in(elsewhere)
     decided = decide("Test-Q4_K_M.gguf")
-    stays = {str(path): why for path, why in decided.kept}
+    stays = {str(one.path): one.why for one in decided.kept}
     assert stays[str(snapshots / OLD / "Test-Q4_K_M.gguf")] == "It lies outside its repository."
     assert (decided.freed, decided.files) == (0, ())
     assert remove(decided).removed == (snapshots / MAIN / "Test-Q4_K_M.gguf",)

@@ -432,6 +432,35 @@ def test_duplicates_are_found_and_one_copy_stays(desk: Desk) -> None:
     assert desk.page.copies.text == "No model is on this computer twice."
 
 
+def test_duplicates_that_were_found_are_in_sight(desk: Desk) -> None:
+    for number in range(40):
+        write_target(desk.folder / f"a{number}.gguf", name=f"A {number}")
+    shutil.copy(desk.folder / "a7.gguf", desk.folder / "b.gguf")
+    desk.page.resize(800, 600)
+    desk.page.show()
+    desk.look()
+    desk.page.copies.begin.click()
+    desk.idle()
+    list_ = desk.page.list
+    (row,) = (i for i, one in enumerate(list_.rows) if one.title == "Duplicates")
+    at = list_.visualRect(list_.model().index(row, 0))
+    assert list_.viewport().rect().contains(at)
+
+
+def test_models_of_one_name_are_told_apart_by_their_repositories(
+    desk: Desk, tmp_path: Path
+) -> None:
+    for owner in ("one", "two"):
+        file = write_target(tmp_path / owner / "A-Q8_0.gguf", name="A", padding=len(owner))
+        in_cache(desk.cache, f"{owner}/A-GGUF", file)
+    write_target(desk.folder / "B-Q8_0.gguf", name="B")
+    desk.look()
+    notes = [row.note for row in desk.page.list.rows]
+    assert notes == ["one/A-GGUF", "two/A-GGUF", "models"]
+    details = [row.detail.split(" · ")[-1] for row in desk.list.list.rows]
+    assert details == ["one/A-GGUF", "two/A-GGUF", "models"]
+
+
 def test_the_search_for_duplicates_can_be_stopped(desk: Desk) -> None:
     one = write_target(desk.folder / "a.gguf")
     shutil.copy(one, desk.folder / "b.gguf")

@@ -282,6 +282,22 @@ def test_a_drafter_that_was_meant_for_the_model_and_is_damaged_is_told(
     assert not notice(demo)
 
 
+def test_why_a_load_failed_stays_beside_what_is_told_of_the_model_before(
+    demo_alone: Running, until: Until, tmp_path: Path
+) -> None:
+    demo = demo_alone
+    model = write_demo_without_head(tmp_path / "My-Model-F32.gguf")
+    (tmp_path / "dflash-My-Model.gguf").write_bytes(DEMO_DFLASH.read_bytes()[:20_000])
+    refused = write_target(tmp_path / "Refused-1B-F32.gguf")
+    demo.window.come_forward(str(model))
+    until(lambda: "dflash-My-Model.gguf is not used." in notice(demo))
+    demo.window.come_forward(str(refused))
+    until(lambda: "Going back to" in notice(demo) and ready(demo))
+    until(lambda: demo.work.idle)
+    assert "Refused-1B-F32.gguf" in notice(demo)
+    assert "Going back to My Model F32. dflash-My-Model.gguf is not used." in notice(demo)
+
+
 def test_a_model_that_is_too_large_offers_its_smaller_quantization(
     demo: Running, until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

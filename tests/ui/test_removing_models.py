@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
-from chat_window import Until
+from chat_window import Until, page_text, say
 from local_stores import own_stores
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
@@ -76,3 +79,43 @@ def test_removing_the_loaded_model_and_quitting_removes_it(
     demo.window.close()
     demo.end()
     assert not own_model.exists()
+
+
+def test_the_question_and_undo_are_at_the_keyboard(
+    demo: Running, page: ModelsPage, own_model: Path, until: Until
+) -> None:
+    other = own_model.with_name("other.gguf")
+    question = page.overview.question
+    page.overview.list.select(str(other))
+    page.overview.list.setFocus()
+    QTest.keyClick(page.overview.list, Qt.Key.Key_Delete)
+    until(question.keep.hasFocus)
+    QTest.keyClick(question.keep, Qt.Key.Key_Escape)
+    assert not question.isVisible()
+    page.overview.list.setFocus()
+    QTest.keyClick(page.overview.list, Qt.Key.Key_Delete)
+    until(question.keep.hasFocus)
+    question.remove.setFocus()
+    QTest.keyClick(question.remove, Qt.Key.Key_Return)
+    undo = demo.window.focusWidget()
+    assert isinstance(undo, QPushButton)
+    assert undo.text() == "Undo"
+    QTest.keyClick(undo, Qt.Key.Key_Return)
+    assert len(demo.stock.shelf.library.models) == 2
+    assert other.exists()
+
+
+def test_a_model_is_talked_to_in_a_chat_of_its_own(
+    demo: Running, page: ModelsPage, own_model: Path, until: Until
+) -> None:
+    demo.window.show_page("chat")
+    say(demo, until, "Hello")
+    begun = demo.window.conversation.chat
+    demo.window.show_page("models")
+    page.load_wanted.emit(own_model, False)
+    assert "Hello" not in page_text(demo)
+    say(demo, until, "Hello again")
+    now = demo.window.conversation.chat
+    assert begun is not None
+    assert now is not None
+    assert now.id != begun.id

@@ -105,7 +105,7 @@ def _json(decided: Removal, done: Removed) -> dict[str, object]:
     return {
         "removed": [printable(path) for path in done.removed],
         "freed": done.freed,
-        "kept": [{"path": printable(path), "why": why} for path, why in decided.kept],
+        "kept": [{"path": printable(one.path), "why": one.why} for one in decided.kept],
     }
 
 
@@ -116,5 +116,6 @@ def _show(model: str, decided: Removal, done: Removed, *, asked: bool) -> None:
 
 
 def _say_kept(decided: Removal) -> None:
-    for path, why in decided.kept:
-        output.say(f"Stays: {printable(path)}. {why}")
+    for one in decided.kept:
+        known = f" ({printable(one.known_as)})" if one.known_as else ""
+        output.say(f"Stays: {printable(one.path)}{known}. {one.why}")

@@ -44,6 +44,7 @@ class EngineNews(QObject):
         self._looked_for: object = None  # what helps against the last failure; ends likewise
         self._fall: FellBack | None = None  # the last one of the load that runs
         self._left_out: list[Unfit] = []  # by the load that runs
+        self._reason: Notice | None = None  # why that loads what ran before
         self._control.load_began.connect(self._on_load_began)
         self._control.loaded_model.connect(self._on_loaded)
         self._control.fell_back.connect(self._on_fell_back)
@@ -62,7 +63,7 @@ class EngineNews(QObject):
 
     def _on_load_began(self) -> None:
         self._withdraw()
-        self._fall, self._left_out, self._looked_for = None, [], None
+        self._fall, self._left_out, self._looked_for, self._reason = None, [], None, None
 
     def _withdraw(self) -> None:
         if self._trouble is not None:
@@ -71,14 +72,24 @@ class EngineNews(QObject):
 
     def _on_loaded(self) -> None:
         self._withdraw()
-        if self._fall is not None:
-            self.noticed.emit(Notice(attempt_that_works(self._fall), Level.WARNING))
-        elif self._left_out:
-            self.noticed.emit(Notice(" ".join(map(not_used, self._left_out)), Level.WARNING))
+        if self._way():
+            self._tell_way()
 
     def _on_fell_back(self, event: FellBack) -> None:
         self._fall = event
-        self.noticed.emit(Notice(next_attempt(event), Level.WARNING))
+        self._tell_way()
+
+    def _way(self) -> str:
+        """How what runs, or is being loaded, differs from what was asked for."""
+        loading = self._control.phase is Phase.LOADING
+        if self._fall is not None:
+            return next_attempt(self._fall) if loading else attempt_that_works(self._fall)
+        return "" if loading else " ".join(map(not_used, self._left_out))
+
+    def _tell_way(self) -> None:
+        """Beside the reason for going back to it, if there is one."""
+        reason = self._reason or Notice("", Level.WARNING)
+        self.noticed.emit(replace(reason, text=f"{reason.text} {self._way()}".strip()))
 
     def _on_left_out(self, unfit: Unfit) -> None:
         self._left_out.append(unfit)
@@ -115,7 +126,8 @@ class EngineNews(QObject):
             act = partial(self._control.load, _selection(remedy, failed))
             reason = replace(reason, button=tr(remedy.label), act=act)
         going = tr("Going back to {model}.").format(model=self._desk.title)
-        self.noticed.emit(replace(reason, text=f"{reason.text} {going}"))
+        self._reason = replace(reason, text=f"{reason.text} {going}")
+        self._tell_way()
 
     def _look_for_help(
         self, failed: Selection, error: BaseException, tell: Callable[[Remedy | None], None]

@@ -150,6 +150,12 @@ class MainWindow(QMainWindow):
         self.show_page("chat")
         self._desk.open(path, anyway=anyway)
 
+    def _chat_with(self, path: str, anyway: bool = False) -> None:
+        """In a chat of its own, where the one that is open has begun already."""
+        if self.conversation.chat is not None:
+            self.conversation.start_new()
+        self._open_model(path, anyway)
+
     def new_chat(self) -> None:
         """Start a chat."""
         self.conversation.start_new()
@@ -176,6 +182,11 @@ class MainWindow(QMainWindow):
         self.show_page("chat")
         self.chat.open_file()
 
+    def _on_open_wanted(self, path: str, anyway: bool) -> None:
+        """A file that is dropped onto a chat is to go on with it."""
+        here = self.pages.currentWidget() is self.chat
+        (self._open_model if here else self._chat_with)(path, anyway)
+
     # What is reported
 
     def _on_looked_at(self, repo: str) -> None:
@@ -187,7 +198,7 @@ class MainWindow(QMainWindow):
         """Where the tray is not in sight."""
         if self.pages.currentWidget() is self.chat:
             text = tr("{model} was downloaded.").format(model=one.title)
-            act = partial(self._open_model, str(path))
+            act = partial(self._chat_with, str(path))
             self.show_notice(Notice(text, button=tr("Chat now"), act=act))
 
     def _on_download_failed(self, one: "Standing") -> None:
@@ -196,6 +207,12 @@ class MainWindow(QMainWindow):
             told = notice_of(error, button=tr("Show"), act=self.pages.show_downloads)
             text = tr("{model} could not be downloaded. {reason}")
             self.show_notice(replace(told, text=text.format(model=one.title, reason=told.text)))
+
+    def _on_stock_noticed(self, notice: Notice) -> None:
+        """Who removed something may want it back: the keyboard is there."""
+        self.show_notice(notice)
+        if notice.undoes:
+            self.notices.take_keyboard()
 
     def _on_shelf_changed(self) -> None:
         self._desk.show_here(models.choices_of(self._stock.shelf.library))
@@ -275,13 +292,13 @@ class MainWindow(QMainWindow):
         self._look.changed.connect(self._fit)
         self._badge.opened.connect(self.pages.show_downloads)
         self._stock.shelf.changed.connect(self._on_shelf_changed)
-        self._stock.noticed.connect(self.show_notice)
+        self._stock.noticed.connect(self._on_stock_noticed)
         self._stock.board.finished.connect(self._on_downloaded)
         self._stock.board.failed.connect(self._on_download_failed)
         self._stock.withdrawn.connect(self.notices.withdraw)
         self.pages.noticed.connect(self.show_notice)
         self.pages.page_wanted.connect(self.show_page)
-        self.pages.open_wanted.connect(self._open_model)
+        self.pages.open_wanted.connect(self._on_open_wanted)
         self.pages.file_wanted.connect(self._open_file)
         self.pages.restart_wanted.connect(self._on_model_setting_changed)
         self.pages.looked_at.connect(self._on_looked_at)
@@ -341,12 +358,13 @@ class MainWindow(QMainWindow):
             self.shown.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Enter presses the button at which the keyboard is; Qt knows the space bar alone."""
+        """Enter presses the button at which the keyboard is, once however long it is held; Qt knows
+        the space bar alone."""
         button = self.focusWidget()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(
-            button, QAbstractButton
-        ):
-            button.click()
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and isinstance(button, QAbstractButton):
+            if not event.isAutoRepeat():
+                button.click()
         else:
             super().keyPressEvent(event)
 

@@ -165,4 +165,4 @@ class Pages(QStackedWidget):
     def _ask_for_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, tr("A folder with models"))
         if folder:
-            self.drops.take([Path(folder)])
+            self.drops.add((Path(folder),))

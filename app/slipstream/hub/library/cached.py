@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipstream.hub.library.doomed import Doomed, doomed, lies_in
+from slipstream.hub.library.doomed import Doomed, Kept, doomed, lies_in
 from slipstream.hub.revisions import snapshots
 from slipstream.hub.small import read_text
 from slipstream.paths import real
@@ -34,6 +34,7 @@ class Emptied:
         shared_bytes: what goes with these links.
         folders: that may be empty then.
         kept: what stays, and why.
+        names: of the files whose content lies at a path.
     """
 
     links: list[Doomed] = field(default_factory=list)
@@ -41,7 +42,12 @@ class Emptied:
     shared: list[Doomed] = field(default_factory=list)
     shared_bytes: int = 0
     folders: list[Path] = field(default_factory=list)
-    kept: list[tuple[Path, str]] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    names: dict[Path, str] = field(default_factory=dict)
+
+    def keep(self, path: Path, why: str) -> None:
+        """Let something stay."""
+        self.kept.append(Kept(path, why, self.names.get(path, "")))
 
 
 def emptied(root: Path, entries: Iterable[Path]) -> Emptied:
@@ -64,7 +70,8 @@ def emptied(root: Path, entries: Iterable[Path]) -> Emptied:
 
 def _empty(root: Path, home: Path, going: set[Path], result: Emptied) -> None:
     outside = {path for path in going if not lies_in(path, home)}
-    result.kept += [(path, "It lies outside its repository.") for path in sorted(outside)]
+    for path in sorted(outside):
+        result.keep(path, "It lies outside its repository.")
     going = going - outside
     revisions = {path.relative_to(home).parts[1] for path in going}
     every = [path for snapshot in snapshots(home) for path in _files_below(snapshot)]
@@ -74,13 +81,15 @@ def _empty(root: Path, home: Path, going: set[Path], result: Emptied) -> None:
     for path in sorted(going):
         one = doomed(path, home)
         if one and one.is_link:
+            blob = _next(path)
             result.links.append(one)
-            blobs.add(_next(path))
+            result.names |= dict.fromkeys((blob, _next(blob)), path.name)
+            blobs.add(blob)
         elif one:
             result.files += [one, *_second_names(home, one, staying)]
     if _is_joint(home / "blobs", root):
-        why = "Another repository keeps its files in the same folder."
-        result.kept += [(blob, why) for blob in sorted(blobs)]
+        for blob in sorted(blobs):
+            result.keep(blob, "Another repository keeps its files in the same folder.")
     else:
         for blob in sorted(blobs):
             _content(root, home, blob, needed, result)
@@ -103,16 +112,16 @@ def _content(root: Path, home: Path, blob: Path, needed: set[Path], result: Empt
     if one is None:
         return
     if blob.parent != blobs:
-        result.kept.append((blob, "It lies outside its repository; only the link to it goes."))
+        result.keep(blob, "It lies outside its repository; only the link to it goes.")
     elif not needed.isdisjoint({blob, real(blob)}):
-        result.kept.append((blob, "Another file of the repository has the same content."))
+        result.keep(blob, "Another file of the repository has the same content.")
     elif not one.is_link:
         result.files.append(one)
     elif _is_shared(_next(blob), root):
         result.shared.append(one)
     else:
         result.links.append(one)
-        result.kept.append((_next(blob), "It lies outside the cache; only the link to it goes."))
+        result.keep(_next(blob), "It lies outside the cache; only the link to it goes.")
 
 
 def _is_joint(blobs: Path, root: Path) -> bool:
@@ -174,7 +183,7 @@ def _count_shared(root: Path, result: Emptied) -> None:
         if _links_to(payload, root) <= going:
             result.shared_bytes += _size(payload)
         else:
-            result.kept.append((payload, "Another repository has the same content."))
+            result.keep(payload, "Another repository has the same content.")
 
 
 def _links_to(payload: Path, root: Path) -> set[Path]:

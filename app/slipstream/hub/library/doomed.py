@@ -1,4 +1,4 @@
-"""One thing that is to be deleted, and what it was when that was decided."""
+"""One thing that is to be deleted, and what it was when that was decided; one that stays."""
 
 import os
 import stat
@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from slipstream.paths import printable
 
 _Found = tuple[int, int, int, str, int, int]
 
@@ -33,6 +35,26 @@ class Doomed:
     def is_link(self) -> bool:
         """Whether it only leads to something."""
         return stat.S_ISLNK(self.found[0])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What stays where something else goes.
+
+    Attributes:
+        path: where it lies.
+        why: it stays, in a sentence.
+        known_as: the file that people know it as, where its own name is only a number.
+    """
+
+    path: Path
+    why: str
+    known_as: str = ""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return printable(self.known_as or self.path.name)
 
 
 def doomed(path: Path, root: Path) -> Doomed | None:

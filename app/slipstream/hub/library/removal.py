@@ -10,13 +10,12 @@ from pathlib import Path
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.blocks import map_of
 from slipstream.hub.library.cached import Emptied, emptied
-from slipstream.hub.library.doomed import Doomed, doomed, freed_by, lies_in
+from slipstream.hub.library.doomed import Doomed, Kept, doomed, freed_by, lies_in
 from slipstream.hub.library.models import Companion, Library, LocalModel, Place, Stored
 from slipstream.hub.library.stored import Part, Source
 from slipstream.hub.library.stores import Store
 from slipstream.paths import printable, real
 
-Kept = tuple[Path, str]
 _QUIET = 60.0
 """Seconds after which a file that did not change is not being downloaded."""
 
@@ -159,16 +158,16 @@ def _companions(model: LocalModel, library: Library) -> tuple[list[Companion], l
             if other.path != model.path and one in other.companions
         ]
         if one.path in models:
-            kept.append((one.path, "It is a model of its own."))
+            kept.append(Kept(one.path, "It is a model of its own."))
         elif others:
             more = f" and {len(others) - 1} more need" if len(others) > 1 else " needs"
-            kept.append((one.path, f"{others[0]}{more} it."))
+            kept.append(Kept(one.path, f"{others[0]}{more} it."))
         elif any(place.source is Source.OLLAMA for place in one.places):
-            kept.append((one.path, "It is Ollama's."))
+            kept.append(Kept(one.path, "It is Ollama's."))
         elif _is_elsewhere_too(one, model):
-            kept.append((one.path, "Another store has it, too."))
+            kept.append(Kept(one.path, "Another store has it, too."))
         elif one.path in model.lent:
-            kept.append((one.path, "It did not come with this model."))
+            kept.append(Kept(one.path, "It did not come with this model."))
         else:
             going.append(one)
     return going, kept
@@ -205,7 +204,7 @@ def _in_folders(leaving: Iterable[Stored], kept: list[Kept]) -> Iterator[Doomed]
         if lies_in(path, place.root):
             yield from _if_there(path, place.root)
         else:
-            kept.append((path, f"It lies outside {printable(place.root)}."))
+            kept.append(Kept(path, f"It lies outside {printable(place.root)}."))
 
 
 def _elsewhere(leaving: Iterable[Stored]) -> Iterator[tuple[Place, Path]]:
@@ -235,7 +234,7 @@ def _left(
     for one in links:
         target = real(one.path)
         if target.exists() and str(target) not in going:
-            yield target, "Only the link to it goes."
+            yield Kept(target, "Only the link to it goes.", one.path.name)
 
 
 def _named_elsewhere(files: Sequence[Doomed]) -> Iterator[Kept]:
@@ -243,4 +242,4 @@ def _named_elsewhere(files: Sequence[Doomed]) -> Iterator[Kept]:
     names = Counter(one.found for one in files)
     for one in files:
         if names[one.found] < one.names:
-            yield one.path, "Only this name goes: its content has another one on this disk."
+            yield Kept(one.path, "Only this name goes: its content has another one on this disk.")

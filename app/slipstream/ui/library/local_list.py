@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from slipstream.hub.library.models import LocalModel
 from slipstream.ui.i18n import tr
-from slipstream.ui.library.rows import chosen, short_row
+from slipstream.ui.library.rows import around, chosen, short_row
 from slipstream.ui.library.shelf import Shelf
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.labels import label
@@ -61,9 +61,9 @@ class LocalList(QWidget):
         self._shelf.watch(self, on=False)
 
     def _fill(self) -> None:
-        downloads, loaded = self._shelf.found.downloads, self._shelf.loaded
         models = self._shelf.library.models
-        rows = [short_row(one, downloads, loaded) for one in chosen(models, self._text)]
+        beside = around(self._shelf.library, self._shelf.found.downloads, self._shelf.loaded)
+        rows = [short_row(one, beside) for one in chosen(models, self._text)]
         self.list.show_rows(rows)
         self._nothing.setText(self._why_nothing(bool(models)))
         self._nothing.setVisible(not rows)

@@ -23,6 +23,7 @@ from slipstream.ui.library.removal_panel import RemovalPanel
 from slipstream.ui.library.rows import (
     Order,
     Thing,
+    around,
     chosen,
     copy_row,
     heading,
@@ -39,6 +40,8 @@ from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.row_list import RowList
 from slipstream.ui.widgets.rows import Row
 from slipstream.words import size
+
+_DUPLICATES = "duplicates"
 
 
 class Overview(QWidget):
@@ -106,7 +109,8 @@ class Overview(QWidget):
         text = self.filter.text().strip()
         models = chosen(library.models, text, Order(self.order.value))
         today = date.today()
-        rows = [model_row(one, found.downloads, self._shelf.loaded, today) for one in models]
+        beside = around(library, found.downloads, self._shelf.loaded)
+        rows = [model_row(one, beside, today) for one in models]
         if not text:
             rows += self._rest()
         self.list.show_rows(rows)
@@ -134,7 +138,7 @@ class Overview(QWidget):
         if groups:
             spare = sum(copies[0].file.bytes * (len(copies) - 1) for copies in groups)
             words = tr("Keeping one copy of each frees {size}.").format(size=size(spare))
-            yield heading(tr("Duplicates"), words)
+            yield heading(tr("Duplicates"), words, key=_DUPLICATES)
             yield from (copy_row(copy) for copies in groups for copy in copies)
 
     def _on_picked(self, thing: Thing | None) -> None:
@@ -212,6 +216,7 @@ class Overview(QWidget):
     def _on_search_changed(self) -> None:
         if not self._shelf.copies.running:
             self._fill()
+            self.list.reveal(_DUPLICATES)
 
     def _fit(self) -> None:
         self.filter.setFixedWidth(self._look.px(220))

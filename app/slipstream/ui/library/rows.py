@@ -1,6 +1,8 @@
 """The rows of the lists of models: what each says, decided before anything is painted."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.library.copies import Copy
-from slipstream.hub.library.models import Companion, LocalModel, Stored
+from slipstream.hub.library.models import Companion, Library, LocalModel, Stored
 from slipstream.hub.library.stored import Part
 from slipstream.hub.library.unfinished import Begun, begun_of, is_unfinished
 from slipstream.paths import printable
@@ -53,29 +55,55 @@ def _searched(model: LocalModel) -> str:
     return " ".join(said).lower()
 
 
-def short_row(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) -> Row:
+@dataclass(frozen=True)
+class Around:
+    """What the row of a model depends on besides the model.
+
+    Attributes:
+        downloads: that are not finished.
+        loaded: the file of the model that is loaded.
+        alike: names that models of several repositories have.
+    """
+
+    downloads: Sequence[Begun] = ()
+    loaded: Path | None = None
+    alike: frozenset[str] = frozenset()
+
+
+def around(library: Library, downloads: Sequence[Begun], loaded: Path | None) -> Around:
+    """What there is on this computer."""
+    named = {(one.name, one.places[0].name) for one in library.models}
+    times = Counter(name for name, _repository in named)
+    return Around(downloads, loaded, frozenset(name for name in times if times[name] > 1))
+
+
+def short_row(model: LocalModel, beside: Around) -> Row:
     """A model in a narrow list."""
-    place = wording.where(model.places[0])
     quant = model.quant if model.quant and model.quant not in model.name else ""
-    detail = " · ".join(filter(None, (quant, size(model.bytes), place)))
+    detail = " · ".join(filter(None, (quant, size(model.bytes), _where(model, beside))))
     return Row(
         key=str(model.path),
         title=printable(model.name),
         detail=detail,
-        pills=_pills(model, downloads, loaded),
+        pills=_pills(model, beside),
         thing=model,
     )
 
 
-def model_row(
-    model: LocalModel, downloads: Sequence[Begun], loaded: Path | None, today: date
-) -> Row:
+def _where(model: LocalModel, beside: Around) -> str:
+    """Where it lies; its repository, where another one's model has the same name."""
+    place = model.places[0]
+    repository = printable(place.name) if model.name in beside.alike else ""
+    return repository or wording.where(place)
+
+
+def model_row(model: LocalModel, beside: Around, today: date) -> Row:
     """A model on the page."""
-    place, used = wording.where(model.places[0]), wording.last_use(model.last_used, today)
+    place, used = _where(model, beside), wording.last_use(model.last_used, today)
     return Row(
         key=str(model.path),
         title=printable(model.name),
-        pills=_pills(model, downloads, loaded),
+        pills=_pills(model, beside),
         amount=size(model.bytes),
         note=" · ".join(filter(None, (place, used))),
         thing=model,
@@ -134,26 +162,25 @@ def problem_row(problem: SlipstreamError) -> Row:
     )
 
 
-def heading(title: str, detail: str = "") -> Row:
+def heading(title: str, detail: str = "", key: str = "") -> Row:
     """The name of what follows."""
-    return Row(key=f"heading {title}", title=title, detail=detail, heading=True)
+    return Row(key=key or f"heading {title}", title=title, detail=detail, heading=True)
 
 
-def _pills(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) -> tuple[Pill, ...]:
-    states = tuple(_states(model, downloads, loaded))
+def _pills(model: LocalModel, beside: Around) -> tuple[Pill, ...]:
+    states = tuple(_states(model, beside))
     drafters = [Pill(text, Tone.GOOD) for text in wording.drafter_pills(model)]
     none = [] if drafters or model.problem or is_unfinished(model) else [Pill(tr("No drafter"))]
     eyes = [Pill(tr("Reads images"))] if model.projectors else []
     return (*states, *drafters, *none, *eyes)
 
 
-def _states(model: LocalModel, downloads: Sequence[Begun], loaded: Path | None) -> Iterator[Pill]:
-    if loaded is not None and any(
-        file.path == loaded for place in model.places for file in place.files
-    ):
+def _states(model: LocalModel, beside: Around) -> Iterator[Pill]:
+    files = (file.path for place in model.places for file in place.files)
+    if beside.loaded is not None and beside.loaded in files:
         yield Pill(tr("Loaded"), Tone.GOOD)
     if is_unfinished(model):
-        yield Pill(_unfinished(model, downloads), Tone.CAUTION)
+        yield Pill(_unfinished(model, beside.downloads), Tone.CAUTION)
     else:
         yield from _damage(model)
 

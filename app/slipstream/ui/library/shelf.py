@@ -210,8 +210,8 @@ class Shelf(QObject):
             self.refresh()
 
     def _on_failed(self, error: BaseException) -> None:
-        self._scan = None
         self.noticed.emit(notice_of(error))
+        self._on_looked()
 
     def _on_setting_changed(self, key: str) -> None:
         if key != "model_folders":

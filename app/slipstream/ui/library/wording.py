@@ -135,7 +135,7 @@ def _thing(one: Stored) -> str:
 def stays(proposal: "Proposal") -> list[str]:
     """What stays, and why."""
     kept = proposal.removal.kept
-    lines = [f"{printable(path.name)}: {why}" for path, why in kept[:_LISTED]]
+    lines = [f"{one.name}: {one.why}" for one in kept[:_LISTED]]
     if len(kept) > _LISTED:
         lines.append(tr("and {n} more").format(n=len(kept) - _LISTED))
     return lines
@@ -165,8 +165,7 @@ def removed(proposal: "Proposal") -> str:
 def _kept(proposal: "Proposal") -> Iterator[str]:
     kept = proposal.removal.kept
     if len(kept) == 1:
-        path, why = kept[0]
-        yield tr("{file} stays. {why}").format(file=printable(path.name), why=why)
+        yield tr("{file} stays. {why}").format(file=kept[0].name, why=kept[0].why)
     elif kept:
         yield tr("{files} stay.").format(files=several(len(kept), tr("file")))
 

@@ -120,6 +120,10 @@ class Notices(QWidget):
         """Do what the button of the newest says."""
         self._latest.act()
 
+    def take_keyboard(self) -> None:
+        """Put the keyboard at the button of the newest."""
+        self._latest.button.setFocus(Qt.FocusReason.OtherFocusReason)
+
     @property
     def _latest(self) -> "NoticeBar":
         others = (bar for bar in self._bars.values() if bar.notice is not None)
@@ -138,6 +142,7 @@ class NoticeBar(QFrame):
     Attributes:
         notice: what it shows; None for nothing.
         details: the button that shows the details.
+        button: the button that helps.
     """
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
@@ -152,8 +157,8 @@ class NoticeBar(QFrame):
         self.details.setProperty("kind", "link")
         self.details.setCheckable(True)
         self.details.toggled.connect(self._lines.setVisible)
-        self._button = QPushButton()
-        self._button.clicked.connect(self.act)
+        self.button = QPushButton()
+        self.button.clicked.connect(self.act)
         close = QPushButton()
         close.setProperty("kind", "flat")
         close.setAccessibleName(tr("Dismiss"))
@@ -162,7 +167,7 @@ class NoticeBar(QFrame):
         self._actions = QHBoxLayout()
         self._actions.setSpacing(8)
         self._actions.addStretch(1)
-        for each in (self.details, self._button):
+        for each in (self.details, self.button):
             self._actions.addWidget(each, 0, Qt.AlignmentFlag.AlignVCenter)
         self._parts = Beside(self._text, self._actions, gap=8)
         row = QHBoxLayout()
@@ -184,8 +189,8 @@ class NoticeBar(QFrame):
         self.details.setChecked(False)
         self.details.setVisible(bool(notice.details))
         self._lines.setVisible(False)
-        self._button.setText(notice.button)
-        self._button.setVisible(bool(notice.button))
+        self.button.setText(notice.button)
+        self.button.setVisible(bool(notice.button))
         self._parts.fit(self)
         self.setAccessibleName(notice.text)
         self.setProperty("level", notice.level.value)

@@ -86,6 +86,12 @@ class RowList(QListView):
         if place is not None:
             self.setCurrentIndex(self._rows.index(place))
 
+    def reveal(self, key: str) -> None:
+        """Scroll to a row, if it is there, so that what follows it is in sight."""
+        place = self._rows.place_of(key)
+        if place is not None:
+            self.scrollTo(self._rows.index(place), QAbstractItemView.ScrollHint.PositionAtTop)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802
         if event.key() in _ENTER:
             self._open(self.currentIndex())
