@@ -14,24 +14,27 @@ from slipstream.ui.look import Look
 CHECK = 14
 """Width of the mark of what is chosen, in pixels at 100 % text size."""
 
+_GAP = 3
+"""Pixels between an icon and the words beside it, besides those that Qt leaves."""
 _SHARPEST = 3  # device pixels per pixel that a tinted icon still looks sharp at
 
 
 @lru_cache(maxsize=256)
-def pixmap(name: str, colour: str, size: int) -> QPixmap:
+def pixmap(name: str, colour: str, size: int, gap: int = 0) -> QPixmap:
     """The icon as a picture.
 
     Args:
         name: file in ``resources/icons`` without its ending.
         colour: ``#rrggbb`` for its lines.
         size: width and height in pixels.
+        gap: pixels that stay empty to its right.
     """
     svg = (paths.resources() / "icons" / f"{name}.svg").read_bytes()
     renderer = QSvgRenderer(QByteArray(svg.replace(b"currentColor", colour.encode())))
-    picture = QPixmap(QSize(size, size) * _SHARPEST)
+    picture = QPixmap(QSize(size + gap, size) * _SHARPEST)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
-    renderer.render(painter, QRectF(picture.rect()))
+    renderer.render(painter, QRectF(0, 0, size * _SHARPEST, size * _SHARPEST))
     painter.end()
     picture.setDevicePixelRatio(_SHARPEST)
     return picture
@@ -81,13 +84,13 @@ def wear(
     """
 
     def tint() -> None:
-        pixels = look.px(size)
-        icon = QIcon(pixmap(name, getattr(look.theme, role), pixels))
+        pixels, gap = look.px(size), look.px(_GAP) if button.text() else 0
+        icon = QIcon(pixmap(name, getattr(look.theme, role), pixels, gap))
         if checked:
-            on = pixmap(name, getattr(look.theme, checked), pixels)
+            on = pixmap(name, getattr(look.theme, checked), pixels, gap)
             icon.addPixmap(on, QIcon.Mode.Normal, QIcon.State.On)
         button.setIcon(icon)
-        button.setIconSize(QSize(pixels, pixels))
+        button.setIconSize(QSize(pixels + gap, pixels))
 
     tint()
     following = look.changed.connect(tint)
