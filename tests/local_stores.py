@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,17 @@ from pathlib import Path
 import pytest
 
 from slipstream.hub.library import ollama
+
+
+def _obeys_permissions() -> bool:
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).chmod(0)
+        return not os.access(file.name, os.R_OK)
+
+
+may_not_do_everything = pytest.mark.skipif(
+    not _obeys_permissions(), reason="an administrator may read and delete everything"
+)
 
 MAIN = "a" * 40
 OLD = "b" * 40

@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gguf_files import write_dflash, write_mtp, write_projector, write_target
-from local_stores import MAIN, OLD, in_cache, in_ollama, own_stores, share, tree
+from local_stores import (
+    MAIN,
+    OLD,
+    in_cache,
+    in_ollama,
+    may_not_do_everything,
+    own_stores,
+    share,
+    tree,
+)
 from slipstream.cancel import CancelToken
 from slipstream.drafters.attached import Fetched, attach, choose_drafter
 from slipstream.drafters.lineage import Place
@@ -605,7 +614,7 @@ def test_a_cache_elsewhere_may_be_a_folder_of_the_users(stores: Stores, tmp_path
     assert list(cache.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may delete everything")
+@may_not_do_everything
 def test_what_may_not_be_deleted_is_told_and_its_content_stays(cache: Path) -> None:
     decided = decide("Test-Q4_K_M.gguf")
     snapshot = cache / "models--owner--Test-GGUF" / "snapshots" / MAIN

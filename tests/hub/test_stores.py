@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gguf_files import DEMO_SMALL, write_dflash, write_target
-from local_stores import MAIN, OLD, blob_of, in_cache, in_ollama, own_stores, tree, write_manifest
+from local_stores import (
+    MAIN,
+    OLD,
+    blob_of,
+    in_cache,
+    in_ollama,
+    may_not_do_everything,
+    own_stores,
+    tree,
+    write_manifest,
+)
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.hub.library import ollama, walk
 from slipstream.hub.library.stored import Group, Source
@@ -384,7 +394,7 @@ def test_a_folder_that_is_not_there_is_told(stores: Stores, tmp_path: Path) -> N
     assert problem.message == f"The folder {tmp_path / 'gone'} is not there."
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+@may_not_do_everything
 def test_a_folder_that_may_not_be_read_is_told(stores: Stores, tmp_path: Path) -> None:
     models = tmp_path / "models"
     write_target(models / "a.gguf")
