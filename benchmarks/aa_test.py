@@ -12,7 +12,7 @@ from slipstream.cancel import CancelToken
 from slipstream.compare.modes import parse_modes
 from slipstream.compare.prompts import own_set
 from slipstream.compare.report import Measured, report
-from slipstream.compare.runner import Plan, run
+from slipstream.compare.runner import PASSES, Plan, run
 from slipstream.compare.statistics import Outcome
 from slipstream.hub.reference import resolve
 
@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="demo")
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--passes", type=int, default=PASSES)
     parser.add_argument("--tokens", type=int, default=128)
     args = parser.parse_args()
     model = resolve(args.model)

@@ -12,7 +12,7 @@ from slipstream.compare.document import document
 from slipstream.compare.modes import Mode, default_modes, parse_modes
 from slipstream.compare.prompts import own_set, read_set
 from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, report
-from slipstream.compare.runner import Failed, Launched, Plan, run
+from slipstream.compare.runner import PASSES, Failed, Launched, Plan, run
 from slipstream.hub.reference import resolve
 
 _MOST_PASSES = 50
@@ -35,7 +35,7 @@ def compare(
     passes: Annotated[
         int,
         typer.Option(min=1, max=_MOST_PASSES, metavar="N", help="How often each mode is launched."),
-    ] = 3,
+    ] = PASSES,
     tokens: Annotated[
         int,
         typer.Option(

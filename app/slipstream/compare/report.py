@@ -185,7 +185,11 @@ def _gain(pairs: Sequence[tuple[Sample, Sample]]) -> Gain | None:
     if not pairs:
         return None
     groups: list[Group] = [
-        [(theirs.per_token, mine.per_token) for theirs, mine in pairs if mine.slot == slot]
+        {
+            mine.number: (theirs.per_token, mine.per_token)
+            for theirs, mine in pairs
+            if mine.slot == slot
+        }
         for slot in _slots([mine for _, mine in pairs])
     ]
     found, between = speedup(groups), interval(groups)

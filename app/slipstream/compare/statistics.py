@@ -1,7 +1,7 @@
 """How much faster one mode is than another, and how sure that is."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from statistics import median
 
@@ -14,8 +14,8 @@ _SEED = 20250101  # the same samples always give the same interval
 
 Pair = tuple[float, float]
 """Seconds per token of the same text: in the mode compared with, and in the mode itself."""
-Group = Sequence[Pair]
-"""What one place in the set of prompts took in each pass; never empty."""
+Group = Mapping[int, Pair]
+"""What one place in the set of prompts took, by pass; never empty."""
 
 
 class Outcome(StrEnum):
@@ -34,23 +34,35 @@ def speedup(groups: Sequence[Group]) -> float:
     Args:
         groups: at least one.
     """
-    before = sum(median(one for one, _ in group) for group in groups)
-    return before / sum(median(one for _, one in group) for group in groups)
+    return _speedup([group.values() for group in groups])
 
 
 def interval(groups: Sequence[Group]) -> tuple[float, float]:
     """Between which values the speedup lies in 95 of 100 cases: the bootstrap over the groups, and
-    over the passes of each.
+    over whole passes, because all answers of a launch share what makes that launch fast or slow.
 
-    Source: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+    Source: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapters 8 and 13.
     """
     chance = random.Random(_SEED)
-    found = sorted(
-        speedup([chance.choices(group, k=len(group)) for group in chance.choices(groups, k=many)])
-        for many in [len(groups)] * _DRAWS
-    )
+    passes = sorted({number for group in groups for number in group})
+
+    def drawn() -> float:
+        numbers = chance.choices(passes, k=len(passes))
+        return _speedup(
+            [
+                [group[number] for number in numbers if number in group] or group.values()
+                for group in chance.choices(groups, k=len(groups))
+            ]
+        )
+
+    found = sorted(drawn() for _ in range(_DRAWS))
     first = round(_TAIL * (_DRAWS - 1))
     return found[first], found[-1 - first]
+
+
+def _speedup(groups: Sequence[Collection[Pair]]) -> float:
+    before = sum(median(one for one, _ in group) for group in groups)
+    return before / sum(median(one for _, one in group) for group in groups)
 
 
 def outcome(gain: float, between: tuple[float, float]) -> Outcome:
