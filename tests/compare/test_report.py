@@ -1,6 +1,7 @@
 """Reports from made-up answers whose numbers are known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def answer(
         drafted=2 * drafted,
         accepted=drafted,
         steps=len(text) - 1 - drafted,
+        drafts=drafted,
         by_position=(1.0, 0.0) if drafted else (),
     )
     return Sample(mode, number, slot, (CODE, STORY)[slot], tokens, numbers)
@@ -48,6 +50,15 @@ def passes(mode: int, code: float, story: float, **more: int) -> list[Sample]:
         for number in range(3)
         for slot in range(2)
     ]
+
+
+def test_acceptance_by_position_counts_every_drafting_step_once() -> None:
+    one, other = answer(1, 0, 0, 0.1, drafted=2), answer(1, 0, 1, 0.1)
+    other = replace(
+        other, numbers=replace(other.numbers, steps=20, drafts=6, by_position=(0.5, 0.5, 1 / 6))
+    )
+    (_, row) = report(measured("plain,mtp", [*passes(0, 0.1, 0.1), one, other])).rows
+    assert row.by_position == pytest.approx((5 / 8, 3 / 8, 1 / 8))
 
 
 def test_the_numbers_are_those_of_the_tokens() -> None:

@@ -205,10 +205,10 @@ def _texts(sample: Sample) -> list[str]:
 
 
 def _by_position(samples: Sequence[Sample]) -> tuple[float, ...]:
-    """Of all answers together: each counts as often as it had steps."""
-    steps = sum(one.numbers.steps for one in samples)
-    shares = ([one.numbers.steps * share for share in one.numbers.by_position] for one in samples)
-    return tuple(sum(column) / steps for column in zip_longest(*shares, fillvalue=0.0))
+    """Of all drafting steps together."""
+    drafts = sum(one.numbers.drafts for one in samples)
+    shares = ([one.numbers.drafts * share for share in one.numbers.by_position] for one in samples)
+    return tuple(sum(column) / drafts for column in zip_longest(*shares, fillvalue=0.0))
 
 
 def _drift(measured: Measured) -> float | None:

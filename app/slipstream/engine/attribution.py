@@ -22,6 +22,7 @@ class Tally:
         tokens: tokens generated, hidden ones included.
         steps: passes of the target after the prompt; 0 where the engine sends no counters.
         drafted, accepted: draft tokens proposed, and accepted by the target.
+        drafts: drafting steps: those in which a draft was verified.
         by_position: share of drafting steps whose 1st, 2nd, ... draft token was accepted.
     """
 
@@ -29,6 +30,7 @@ class Tally:
     steps: int = 0
     drafted: int = 0
     accepted: int = 0
+    drafts: int = 0
     by_position: tuple[float, ...] = ()
 
 
@@ -80,6 +82,7 @@ class Attributor:
             steps=max(0, self._chosen - 1 + cut) if self._timed else 0,
             drafted=self._drafted,
             accepted=self._accepted,
+            drafts=self._drafts,
             by_position=tuple(count / self._drafts for count in self._by_position),
         )
 

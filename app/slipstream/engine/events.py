@@ -99,6 +99,7 @@ class ReplyNumbers:
         prompt_per_second: speed of reading the rest.
         drafted, accepted: draft tokens proposed, and accepted by the target.
         steps: passes of the target that produced the tokens.
+        drafts: drafting steps: those of them in which a draft was verified.
         by_position: share of drafting steps whose 1st, 2nd, ... draft token was accepted.
     """
 
@@ -112,6 +113,7 @@ class ReplyNumbers:
     drafted: int = 0
     accepted: int = 0
     steps: int = 0
+    drafts: int = 0
     by_position: tuple[float, ...] = ()
 
     @property

@@ -53,6 +53,7 @@ class Numbers:
             drafted=tally.drafted,
             accepted=tally.accepted,
             steps=tally.steps,
+            drafts=tally.drafts,
             by_position=tally.by_position,
         )
 
@@ -71,7 +72,8 @@ class Numbers:
         alone = (spent.drafted, spent.accepted) == (numbers.drafted, numbers.accepted)
         if not alone or not spent.drafts:
             return numbers
-        return replace(numbers, by_position=tuple(n / spent.drafts for n in spent.by_position))
+        shares = tuple(n / spent.drafts for n in spent.by_position)
+        return replace(numbers, drafts=spent.drafts, by_position=shares)
 
     def _decoding(self) -> float:
         """Seconds since the first token."""
