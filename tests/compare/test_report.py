@@ -8,7 +8,7 @@ import pytest
 
 from slipstream.compare.modes import parse_modes
 from slipstream.compare.prompts import Prompt, PromptSet
-from slipstream.compare.report import Measured, report
+from slipstream.compare.report import Difference, Measured, report
 from slipstream.compare.runner import Again, Failed, Plan
 from slipstream.compare.samples import Sample, Token
 from slipstream.compare.statistics import Outcome
@@ -93,6 +93,17 @@ def test_answers_that_differ_are_counted() -> None:
     other = answer(1, 0, 0, 0.1, text="abxde")
     found = report(measured("plain,mtp", [*passes(0, 0.1, 0.1), other, answer(1, 0, 1, 0.1)]))
     assert (found.rows[1].same_text, found.rows[1].of) == (1, 2)
+
+
+def test_where_answers_part_is_shown_with_both_ways_on() -> None:
+    other = answer(1, 0, 1, 0.1, text="abXY")
+    alike = answer(1, 0, 0, 0.1)
+    (plain, mtp) = report(measured("plain,mtp", [*passes(0, 0.1, 0.1), alike, other])).rows
+    assert plain.difference is None
+    assert mtp.difference == Difference(STORY, 2, "ab", "cde", "XY")
+    shorter = answer(1, 0, 0, 0.1, text="abc")
+    (_, mtp) = report(measured("plain,mtp", [*passes(0, 0.1, 0.1), shorter])).rows
+    assert mtp.difference == Difference(CODE, 3, "abc", "de", "")
 
 
 def test_a_mode_that_failed_is_named_and_the_others_count() -> None:

@@ -55,6 +55,7 @@ def _row(row: Row) -> dict[str, Any]:
         "by_kind": {kind: _gain(one) for kind, one in row.by_kind.items()},
         "same_text": row.same_text,
         "of": row.of,
+        "difference": asdict(row.difference) if row.difference else None,
         "error": row.error.to_json() if row.error else None,
     }
 

@@ -6,11 +6,14 @@ from itertools import zip_longest
 from statistics import median
 
 from slipstream.compare.modes import Mode
+from slipstream.compare.prompts import Prompt
 from slipstream.compare.runner import Again, Failed, Launched, Plan, RunEvent
 from slipstream.compare.samples import Sample
 from slipstream.compare.statistics import Group, Outcome, interval, outcome, speedup
 from slipstream.errors import SlipstreamError
 
+_SHOWN = 12
+"""Tokens that are shown before and after the place where two answers part."""
 MOST_DRIFT = 0.03
 """Share by which the mode compared with may have changed its speed meanwhile."""
 
@@ -62,6 +65,25 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Where an answer first differs from that of the mode compared with.
+
+    Attributes:
+        prompt: what was answered.
+        at: the first token that differs, from 0.
+        before: the end of what is the same.
+        theirs: how the mode compared with goes on.
+        mine: how this one does.
+    """
+
+    prompt: Prompt
+    at: int
+    before: str
+    theirs: str
+    mine: str
+
+
+@dataclass(frozen=True)
 class Row:
     """One mode. Times are seconds, memory is bytes.
 
@@ -79,6 +101,7 @@ class Row:
         extra_memory: held beyond the mode compared with.
         same_text: answers with the very tokens of the mode compared with.
         of: answers that were looked at for that.
+        difference: of the first answer that differs; None if none does.
         error: why it could not be run; None if it could.
     """
 
@@ -95,6 +118,7 @@ class Row:
     extra_memory: int
     same_text: int
     of: int
+    difference: Difference | None
     error: SlipstreamError | None
 
 
@@ -161,6 +185,7 @@ def _row(measured: Measured, mode: int) -> Row:
         extra_memory=launched.memory - basis.memory if launched and basis else 0,
         same_text=sum(_texts(theirs) == _texts(mine) for theirs, mine in pairs),
         of=len(pairs),
+        difference=next(filter(None, (_difference(*pair) for pair in pairs)), None),
         error=measured.failed.get(mode),
     )
 
@@ -202,6 +227,23 @@ def _slots(samples: Sequence[Sample]) -> list[int]:
 
 def _texts(sample: Sample) -> list[str]:
     return [token.text for token in sample.tokens]
+
+
+def _difference(theirs: Sample, mine: Sample) -> Difference | None:
+    """Where two answers part; one that ends where the other goes on differs there."""
+    before, now = _texts(theirs), _texts(mine)
+    if before == now:
+        return None
+    shorter = min(len(before), len(now))
+    parted = (place for place in range(shorter) if before[place] != now[place])
+    at = next(parted, shorter)
+    return Difference(
+        prompt=mine.prompt,
+        at=at,
+        before="".join(now[max(0, at - _SHOWN) : at]),
+        theirs="".join(before[at : at + _SHOWN]),
+        mine="".join(now[at : at + _SHOWN]),
+    )
 
 
 def _by_position(samples: Sequence[Sample]) -> tuple[float, ...]:
