@@ -1,5 +1,6 @@
 """Notices: a sentence, and on demand the facts as people read them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from slipstream.errors import SlipstreamError
 from slipstream.ui.look import Look
+from slipstream.ui.widgets import notice_bar
 from slipstream.ui.widgets.notice_bar import (
     Level,
     Notice,
@@ -64,6 +66,17 @@ def test_news_does_not_take_the_way_back_away(qapp: QApplication) -> None:
     notices.act()
     assert undone == ["x"]
     assert notices.notice is news
+
+
+def test_the_way_back_is_not_offered_for_ever(
+    qapp: QApplication, until: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notice_bar, "UNDO_MS", 20)
+    notices = Notices(Look())
+    news = Notice("y was downloaded.")
+    notices.show_notice(Notice("The chat was deleted.", button="Undo", undoes="chat"))
+    notices.show_notice(news)
+    until(lambda: notices.shown == (news,))
 
 
 @pytest.mark.parametrize(

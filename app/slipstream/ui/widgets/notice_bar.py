@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -18,6 +18,10 @@ from slipstream.ui.wording import our_fault
 from slipstream.words import facts_lines
 
 _LOG_LINES = 8
+
+
+UNDO_MS = 30_000
+"""How long the way back is offered at most; nothing else takes its place."""
 
 
 class Level(StrEnum):
@@ -100,6 +104,8 @@ class Notices(QWidget):
         """Show ``notice`` in place of the last one of its kind."""
         self._newest = self._bar(notice.undoes)
         self._newest.show_notice(notice)
+        if notice.undoes:
+            QTimer.singleShot(UNDO_MS, self, lambda: self.withdraw(notice))
 
     def withdraw(self, notice: Notice) -> None:
         """Show ``notice`` no more, if it is still there."""
