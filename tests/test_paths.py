@@ -79,3 +79,18 @@ def test_a_path_leads_somewhere_or_stays_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to("circle")
     assert paths.real(tmp_path / "link") == paths.real(tmp_path / "file")
     assert paths.real(tmp_path / "circle").name == "circle"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Qwen ä 日本 👍.gguf", "Qwen ä 日本 👍.gguf"),
+        ("two\nlines\t.gguf", "two\\nlines\\t.gguf"),
+        ("model\u202efgug.exe", "model\\u202efgug.exe"),
+        ("a\u2066b\u2029c", "a\\u2066b\\u2029c"),
+        (os.fsdecode(b"m\xff.gguf"), "m\\udcff.gguf"),
+    ],
+)
+def test_any_name_can_be_shown_in_a_line(name: str, shown: str) -> None:
+    assert paths.printable(name) == shown
+    assert paths.printable(Path("/models", name)) == f"/models/{shown}"

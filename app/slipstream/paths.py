@@ -5,6 +5,7 @@ chats are in it.
 """
 
 import os
+import re
 from pathlib import Path
 
 import platformdirs
@@ -135,9 +136,14 @@ def is_text(path: Path) -> bool:
     return True
 
 
+_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
 def printable(path: Path | str) -> str:
-    """A path or name as text that can be shown, whatever bytes it is made of."""
-    return str(path).encode(errors="backslashreplace").decode()
+    """A path or name as text that can be shown in a line, whatever it is made of: what is no text,
+    breaks the line or turns the text round it the other way is written as an escape."""
+    text = str(path).encode(errors="backslashreplace").decode()
+    return _UNRULY.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def expanded(path: Path) -> Path:

@@ -78,11 +78,17 @@ def test_an_option_of_another_engine_is_named(embedded: EngineSpec) -> None:
     assert refusal("--swa-fulll", embedded).message == (
         "The extra argument --swa-fulll is not known to this engine."
     )
-    assert refusal("20", embedded).action == "Begin with an option, such as --top-k 20."
     assert "“=”" in refusal("--reasoning-budget=5", embedded).message
     assert refusal("--load-mode 'mmap", embedded).action == (
         "Close every quotation mark that is opened."
     )
+
+
+def test_the_option_that_a_hint_names_is_let_through(embedded: EngineSpec) -> None:
+    before, _, named = refusal("20", embedded).action.removesuffix(".").partition("such as ")
+    assert before == "Begin with an option, "
+    assert check_extra(named, embedded) == tuple(named.split())
+    assert len(named.split()) == 2
 
 
 def test_a_llama_server_reads_underscores_as_dashes_and_so_do_we(embedded: EngineSpec) -> None:

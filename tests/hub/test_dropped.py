@@ -61,7 +61,7 @@ def test_anything_else_is_answered_with_a_sentence(tmp_path: Path) -> None:
     assert "another format" in refused(other)[1]
     assert refused(part) == ("not_finished", "a.gguf.part has not arrived in full.")
     assert refused() == ("nothing_to_open", "What was dropped is no file on this computer.")
-    assert refused(tmp_path / "gone.gguf")[0] == "not_a_model"
+    assert refused(tmp_path / "gone.gguf") == ("not_found", "gone.gguf is not there any more.")
     empty = tmp_path / "empty"
     empty.mkdir()
     assert refused(empty, letter) == ("no_models_here", "There are no GGUF models in empty.")

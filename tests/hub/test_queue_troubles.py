@@ -59,7 +59,7 @@ def test_a_disk_too_full_for_notes_is_told_and_the_model_is_there_all_the_same(
     wait_until(lambda: told(downloads) == ["disk_full"])
     with pytest.raises(SlipstreamError, match="cannot be noted"):
         downloads.add(orders(hub)[1])
-    with pytest.raises(SlipstreamError, match="disk is full"):
+    with pytest.raises(SlipstreamError, match=r"The disk with .* is full"):
         downloads.move(name, before=None)
     records.full = False
     before = len(hub.requests)

@@ -188,6 +188,15 @@ def test_an_answer_that_is_too_deep(way: Connection) -> None:
     assert caught.value.code == "server_error"
 
 
+@pytest.mark.parametrize("answer", [b'{"error": "later"}', b"null", b'"ok"'])
+def test_an_answer_that_is_no_list_is_a_failure_and_not_nothing(
+    way: Connection, answer: bytes
+) -> None:
+    with serving(Served(answer)) as address, pytest.raises(SlipstreamError) as caught:
+        list(search("x", replace(way, endpoint=address.rpartition("/owner")[0]), NEVER))
+    assert caught.value.code == "server_error"
+
+
 def test_a_rate_limit_is_told_and_waited_for(hub: HubServer, way: Connection) -> None:
     hub.faults.api = [429]
     hub.faults.retry_after = 0

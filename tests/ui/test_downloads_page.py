@@ -427,6 +427,45 @@ def test_what_another_program_downloads_is_shown_and_left_alone(
     until(lambda: row.state == "Done")
 
 
+def test_the_library_hears_of_what_another_program_completed(
+    desk: Desk, hub: HubServer, until: Until
+) -> None:
+    heard: list[bool] = []
+    desk.board.ended_elsewhere.connect(lambda: heard.append(True))
+    records = Records(downloads_folder())
+    record = records.add(order_of(hub, BIG), "paused")
+    lock = records.hold(record.id)
+    assert lock is not None
+    records.set_stage(record.id, "running")
+    desk.page.hide()
+    desk.page.show()
+    until(lambda: desk.state("big Q4_K_M") == "Another program is at it")
+    records.remove(record.id)
+    until(lambda: desk.state("big Q4_K_M") == "")
+    assert heard == [True]
+    lock.release()
+
+
+def test_what_was_asked_for_just_before_the_end_is_not_lost(
+    desk: Desk, hub: HubServer, until: Until, open_desk: Callable[[], Desk]
+) -> None:
+    until(lambda: desk.work.idle)
+    desk.board.add(order_of(hub, SMALL))
+    desk.board.add(order_of(hub, OTHER))
+    desk.board.shut_down()
+    kept = Records(downloads_folder()).all()
+    assert {one.order.items[0].repo for one in kept} == {SMALL, OTHER}
+
+
+def test_what_was_asked_for_before_the_queue_was_open_is_not_lost(
+    qapp: QApplication, hub: HubServer
+) -> None:
+    board = DownloadBoard(Work(), Preferences())
+    board._wishes.append(lambda queue: queue.add(order_of(hub, SMALL)))
+    board.shut_down()
+    assert [one.order.items[0].repo for one in Records(downloads_folder()).all()] == [SMALL]
+
+
 def test_the_same_is_not_downloaded_twice(desk: Desk, hub: HubServer, until: Until) -> None:
     hub.sending.rate = 8 * MIB
     for _ in range(2):

@@ -350,6 +350,16 @@ def test_settings_of_a_model_that_break_it_can_be_left_aside(
     until(lambda: running_model(demo_alone) == own_model)
 
 
+def test_a_model_that_is_gone_leads_to_those_that_are_here(
+    demo: Running, until: Until, tmp_path: Path
+) -> None:
+    demo.window.come_forward(str(tmp_path / "gone.gguf"))
+    until(lambda: "There is no model at" in notice(demo))
+    assert "It may have been moved or deleted" in notice(demo)
+    demo.window.notices.act()
+    assert demo.window.pages.models.overview.isVisible()
+
+
 def test_help_for_a_load_is_not_offered_when_another_one_began(
     demo: Running, until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

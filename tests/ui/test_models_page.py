@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from chat_window import Until, choose, notice, page_text, say
 from hub_server import HubServer
@@ -459,6 +459,24 @@ def test_the_first_steps_are_shown_once(
     again = start()
     again.window.begin("")
     assert again.window.chat.isVisible()
+
+
+def test_a_folder_chosen_on_the_first_page_is_shown_there(
+    start: Callable[..., Running], until: Until, own_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start()
+    running.window.pages.welcome()
+    steps = running.window.pages.first_steps
+    assert steps is not None
+    monkeypatch.setattr(
+        QFileDialog, "getExistingDirectory", lambda *_args: str(own_model.parent)
+    )
+    steps.folder.click()
+    until(lambda: any("My Own 3M" in row.accessibleName() for row in steps.stores.rows))
+    assert running.preferences.values.model_folders == (str(own_model.parent),)
+    assert running.window.pages.currentWidget() is steps
+    steps.folder.click()
+    assert running.preferences.values.model_folders == (str(own_model.parent),)
 
 
 def test_leaving_the_first_steps_by_the_rail_is_leaving_them(

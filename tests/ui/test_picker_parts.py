@@ -1,18 +1,22 @@
 """The parts of the Models page that decide by themselves: stops, rows worth showing, places."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from machines import computer
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine.picture import DrafterOption
+from slipstream.engine.picture import DrafterOption, Knobs, Picture
 from slipstream.hub.search import FoundModel
 from slipstream.planning.need import Need
 from slipstream.ui.look import Look
+from slipstream.ui.picker.drafter_chips import DrafterChips
 from slipstream.ui.picker.found import Seen, entry
 from slipstream.ui.picker.notches import LONGEST, nearest, notches
 from slipstream.ui.picker.results import Results
@@ -89,6 +93,58 @@ def test_a_drafter_says_what_it_costs_and_how_sure_it_is() -> None:
     assert drafter_chip(option(repo="a/b")) == "DFlash · a/b · 9 MB"
     assert drafter_chip(option(proven=False)).endswith("only plausible")
     assert drafter_chip(option(fits=False, proven=False)).endswith("does not fit")
+
+
+def picture(*drafters: DrafterOption, used: str) -> Picture:
+    knobs = Knobs(4096, drafter=used)
+    return Picture(
+        "m", knobs, (), drafters, "", "", computer(16), (), None, None, 0, exact=True, problems=()
+    )
+
+
+@pytest.fixture
+def chips(qapp: QApplication) -> Iterator[DrafterChips]:
+    made = DrafterChips()
+    made.resize(700, 200)
+    made.show()
+    assert QTest.qWaitForWindowActive(made)
+    yield made
+    made.close()
+
+
+MTP = option(key="mtp", kind=DrafterKind.MTP, title="MTP head, inside every file")
+DFLASH = option(key="dflash")
+NGRAM = option(key="ngram", kind=DrafterKind.NGRAM, title="n-grams", bytes=0)
+
+
+def test_the_drafter_in_use_is_marked_and_said_in_words(chips: DrafterChips) -> None:
+    chips.show_picture(picture(MTP, DFLASH, used="dflash"), looking=False)
+    assert [chip.text()[:2] == "✓ " for chip in chips.chips()] == [False, True]
+    assert ["in use" in chip.accessibleName() for chip in chips.chips()] == [False, True]
+    chips.show_picture(picture(MTP, DFLASH, used="mtp"), looking=False)
+    assert [chip.text()[:2] == "✓ " for chip in chips.chips()] == [True, False]
+    assert ["in use" in chip.accessibleName() for chip in chips.chips()] == [True, False]
+
+
+def test_the_keyboard_stays_at_a_drafter_whatever_is_found_beside_it(chips: DrafterChips) -> None:
+    chips.show_picture(picture(MTP, NGRAM, used="mtp"), looking=True)
+    QTest.qWait(1)  # Qt shows them
+    at = chips.chips()[1]
+    at.setFocus()
+    chips.show_picture(picture(MTP, NGRAM, used="ngram"), looking=True)
+    assert at.hasFocus()
+    costlier = replace(DFLASH, memory=580_000_000)
+    chips.show_picture(picture(MTP, costlier, NGRAM, used="ngram"), looking=False)
+    assert at.hasFocus()
+    assert [chip.text() for chip in chips.chips()][1:] == [
+        "DFlash, drafter-Q8_0.gguf · +580 MB while in use",
+        "✓ n-grams",
+    ]
+    QTest.qWait(1)
+    QTest.keyClick(chips, Qt.Key.Key_Backtab)
+    assert chips.chips()[1].hasFocus()  # the keys go as the eyes do
+    chips.show_picture(picture(NGRAM, used="ngram"), looking=False)
+    assert chips.chips() == [at]
 
 
 def found(**more: object) -> FoundModel:

@@ -1,5 +1,6 @@
 """A second start of the app hands its file to the first window."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -37,16 +38,19 @@ def second(folder: Path, path: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["/models/ä b.gguf", "/models/two\nlines.gguf", os.fsdecode(b"/models/\xff.gguf"), ""]
+)
 def test_the_second_hands_over_its_file(
-    first: SingleInstance, tmp_path: Path, until: Callable[..., None]
+    first: SingleInstance, tmp_path: Path, until: Callable[..., None], name: str
 ) -> None:
     assert first.claim()
     asked: list[str] = []
     first.asked.connect(asked.append)
-    with second(tmp_path, "/models/ä b.gguf") as other:
+    with second(tmp_path, name) as other:
         until(lambda: other.poll() is not None)
         assert other.communicate()[0].strip() == "True"
-    assert asked == ["/models/ä b.gguf"]
+    assert asked == [name]
 
 
 def test_another_folder_is_another_app(first: SingleInstance, tmp_path: Path) -> None:

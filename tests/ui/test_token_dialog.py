@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QLineEdit
+import shiboken6
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
+from browsing import Browser, browsing
 from hub_server import TOKEN, USER, HubServer
 from keyrings import Memory, using
 from slipstream.hub.connection import connect
@@ -52,7 +54,8 @@ def dialog(work: Work) -> Iterator[TokenDialog]:
     made = TokenDialog(Look(), work, REPO)
     made.show()
     yield made
-    made.close()
+    if shiboken6.isValid(made):
+        made.close()
 
 
 def enter(dialog: TokenDialog, work: Work, until: Until, token: str) -> str:
@@ -67,24 +70,10 @@ def token() -> str | None:
         return connection.token
 
 
-class Browser(QObject):
-    """Gets the addresses that would be opened."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-
-    @Slot(QUrl)
-    def open(self, url: QUrl) -> None:
-        self.opened.append(url.toString())
-
-
 @pytest.fixture
 def browser() -> Iterator[Browser]:
-    made = Browser()
-    QDesktopServices.setUrlHandler("http", made, "open")  # type: ignore[arg-type]
-    yield made
-    QDesktopServices.unsetUrlHandler("http")
+    with browsing() as made:
+        yield made
 
 
 def test_its_page_and_that_of_tokens_are_opened(
@@ -181,7 +170,51 @@ def test_nothing_is_saved_when_the_dialog_is_closed_meanwhile(
     dialog.save.click()
     assert not dialog.save.isEnabled()
     dialog.leave.click()
+    assert dialog.isHidden()
     until(lambda: work.idle)
     hub.faults.latency = 0
     assert ring.held == {}
-    assert dialog.isHidden()
+
+
+@pytest.mark.parametrize("leaving", ["button", "key", "window"])
+def test_nothing_of_the_token_outlives_the_dialog(
+    work: Work, until: Until, hub: HubServer, leaving: str
+) -> None:
+    page = QWidget()
+    dialog = TokenDialog(Look(), work, REPO, page)
+    dialog.open()
+    dialog.show_token.click()  # a hidden text has no undo
+    QTest.keyClicks(dialog.field, TOKEN)
+    match leaving:
+        case "button":
+            dialog.leave.click()
+        case "key":
+            QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        case "window":
+            dialog.close()
+    assert dialog.field.text() == ""
+    dialog.field.undo()
+    assert dialog.field.text() == ""
+    until(lambda: not page.findChildren(QWidget))
+
+
+def test_a_token_that_was_kept_cannot_be_brought_back_in_the_field(
+    dialog: TokenDialog, work: Work, until: Until
+) -> None:
+    dialog.show_token.click()  # a hidden text has no undo
+    QTest.keyClicks(dialog.field, TOKEN)
+    dialog.save.click()
+    until(lambda: work.idle)
+    dialog.field.undo()
+    assert dialog.field.text() == ""
+
+
+@pytest.mark.parametrize("odd", ["hf_the–wrong–dash", "hf_with a word behind", "hf_" + "x" * 9000])
+def test_what_can_be_no_token_is_told_without_asking_the_hub(
+    dialog: TokenDialog, work: Work, until: Until, hub: HubServer, ring: Memory, odd: str
+) -> None:
+    said = enter(dialog, work, until, odd)
+    assert said.startswith("This is not an access token")
+    assert "Copy it again" in said
+    assert hub.requests == []
+    assert ring.held == {}

@@ -1,5 +1,6 @@
 """The window remembers its state; nothing in the file can keep it from opening."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def test_a_missing_or_damaged_file_is_a_fresh_start(tmp_path: Path, content: byt
     assert window_state.load(file) == WindowState()
     file.write_bytes(content)
     assert window_state.load(file) == WindowState()
+
+
+def test_a_pipe_in_its_place_is_a_fresh_start(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "window.json")
+    assert window_state.load(tmp_path / "window.json") == WindowState()
 
 
 @given(

@@ -4,8 +4,6 @@ What cannot be read counts as not there, and goes with the next change.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -13,9 +11,12 @@ from filelock import FileLock, Timeout
 
 from slipstream.errors import SlipstreamError
 from slipstream.paths import real
+from slipstream.small_files import read_json, write_text
 
 Entries = dict[str, object]
 
+_LONGEST = 64 << 20
+"""Bytes of such a file; ours are far shorter."""
 _PATIENCE = 2.0
 """Seconds that another app's change is waited for."""
 
@@ -27,8 +28,8 @@ def read_entries(place: Callable[[], Path]) -> Entries:
         place: tells the file.
     """
     try:
-        content = json.loads(place().read_bytes())
-    except (OSError, SlipstreamError, ValueError, RecursionError):
+        content = read_json(place(), _LONGEST)
+    except (OSError, SlipstreamError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
 
@@ -49,7 +50,7 @@ def change_entries(
     try:
         with FileLock(file.with_name(f".{file.name}.lock"), timeout=_PATIENCE):
             changed = list(change(read_entries(place)).items())[-most:]
-            _replace(file, json.dumps(dict(changed), indent=1))
+            write_text(file, json.dumps(dict(changed), indent=1))
     except (OSError, Timeout) as error:
         raise SlipstreamError(
             "not_saved",
@@ -57,18 +58,3 @@ def change_entries(
             facts={"path": str(file), "reason": getattr(error, "strerror", None) or str(error)},
             action="Check that the disk is not full and that the folder can be written to.",
         ) from error
-
-
-def _replace(file: Path, text: str) -> None:
-    number, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".tmp", dir=file.parent)
-    draft = Path(name)
-    try:
-        # ASCII escapes also carry file names that are not valid Unicode.
-        with os.fdopen(number, "w", encoding="ascii", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -109,7 +109,9 @@ def check_extra(text: str, engine: EngineSpec) -> tuple[str, ...]:
     """
     words = _words(text)
     if words and _VALUE.match(words[0]):
-        raise _refused(words[0], "is not an option", "Begin with an option, such as --top-k 20.")
+        raise _refused(
+            words[0], "is not an option", "Begin with an option, such as --threads-batch 4."
+        )
     return tuple(_checked(word, engine) for word in words)
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import stat
 import threading
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any
 
 from slipstream.errors import SlipstreamError
 from slipstream.paths import cache_folder
+from slipstream.small_files import in_place_of
 
 _LARGEST_FILE = 4_000_000
 
@@ -44,11 +44,8 @@ class Keep:
         with self._lock:
             others = {name: one for name, one in self._read_all().items() if name != key}
             newest = dict([*others.items(), (key, value)][-self._most :])
-            with contextlib.suppress(OSError, SlipstreamError):
-                file = self._file()
-                draft = file.with_name(f"{file.name}.{os.getpid()}")
-                draft.write_text(json.dumps(newest), encoding="utf-8")
-                draft.replace(file)
+            with contextlib.suppress(OSError, SlipstreamError), in_place_of(self._file()) as stream:
+                stream.write(json.dumps(newest).encode())
             self._content, self._signature = newest, self._sign()
 
     def _read_all(self) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """The user's own token for the Hub: whose it is, and keeping it."""
 
 import os
+import re
 from dataclasses import replace
 
 from slipstream.cancel import CancelToken
@@ -9,6 +10,8 @@ from slipstream.hub.calls import ask
 from slipstream.hub.connection import Connection, connect, may_know, store_token
 
 _VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_TOKEN = re.compile(r"[!-~]{1,4096}")
+"""Printable ASCII without spaces, as a header carries it, and as long as a file of it is read."""
 
 
 def account_of(token: str, cancel: CancelToken) -> str:
@@ -17,6 +20,12 @@ def account_of(token: str, cancel: CancelToken) -> str:
     Raises: Cancelled; SlipstreamError: ``token_not_sent``, ``bad_token``, what ``connect`` and
         ``ask`` raise.
     """
+    if not _TOKEN.fullmatch(token):
+        raise SlipstreamError(
+            "bad_token",
+            "This is not an access token: it has characters that no token has, or is too long.",
+            action="Copy it again from the page of your tokens.",
+        )
     with connect() as connection:
         if not may_know(connection.endpoint):
             raise SlipstreamError(

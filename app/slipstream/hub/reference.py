@@ -10,7 +10,7 @@ from slipstream.hub.cache import folder_name, hub_cache
 from slipstream.hub.folders import files_in, models_in
 from slipstream.hub.renamed import present
 from slipstream.hub.revisions import reference, snapshots
-from slipstream.paths import resources
+from slipstream.paths import printable, resources
 from slipstream.weights.names import meant, quantization_at
 from slipstream.weights.shards import shards
 
@@ -18,6 +18,8 @@ DEMOS = {
     "demo": "Slipstream-Demo-Deep-3M-Q8_0.gguf",
     "demo-small": "Slipstream-Demo-3M-Q8_0.gguf",
 }
+_MOVED = "It may have been moved or deleted: choose another one."
+_NO_SUCH_NAME = "Check the path. The model that comes with the app is called demo."
 _LISTED = 8
 _DEEPEST = 1
 """Levels of folders below a snapshot: quantizations may lie in folders of their own."""
@@ -46,9 +48,9 @@ def resolve(text: str) -> Path:
         return _downloaded(address)
     raise SlipstreamError(
         "not_found",
-        f"There is no model at {text}.",
-        facts={"path": text},
-        action="Check the path. The model that comes with the app is called demo.",
+        f"There is no model at {printable(text)}.",
+        facts={"path": printable(text)},
+        action=_MOVED if Path(text).is_absolute() else _NO_SUCH_NAME,
     )
 
 

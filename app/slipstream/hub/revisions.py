@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from slipstream.hub.small import read_text
+from slipstream.small_files import read_text
 
 
 def snapshots(home: Path) -> list[Path]:

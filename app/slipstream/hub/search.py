@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -20,6 +20,8 @@ from slipstream.hub.repository import sort_files
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+_T = TypeVar("_T")
 
 PAGE = 20
 _MOST_PAGES = 50
@@ -136,8 +138,8 @@ def _items(
     models = f"{connection.endpoint}/api/models"
     url = str(httpx2.URL(models, params=query))
     for _ in range(_MOST_PAGES):
-        page, following = ask("models", _get(url, connection), connection, cancel, waiting)
-        if not isinstance(page, list) or not page:
+        page, following = ask("models", _get(url, connection, list), connection, cancel, waiting)
+        if not page:
             return
         yield from page
         if not following:
@@ -155,7 +157,7 @@ def _look_up(
 
     url = str(httpx2.URL(f"{connection.endpoint}/api/models/{address.repo}", params=_EXPANDED))
     try:
-        about, _ = ask(address.repo, _get(url, connection), connection, cancel, waiting)
+        about, _ = ask(address.repo, _get(url, connection, dict), connection, cancel, waiting)
         return _found(about)
     except SlipstreamError as error:
         if error.code != "repo_not_found":
@@ -163,19 +165,25 @@ def _look_up(
     return None
 
 
-def _get(url: str, connection: Connection) -> "Callable[[HfApi], tuple[object, str]]":
-    """A call that gets an answer as the Hub sends it, and the query for the next page or "".
+def _get(
+    url: str, connection: Connection, kind: type[_T]
+) -> "Callable[[HfApi], tuple[_T, str]]":
+    """A call that gets an answer of some kind as the Hub sends it, and the query for the next page
+    or "".
 
     The next page is always asked of the same Hub: a mirror may pass on links that lead to another.
     ``HfApi.list_models`` cannot: its limit is the page and the end at once, and one odd field of
     one repository ends its list.
     """
 
-    def call(_: "HfApi") -> tuple[object, str]:
+    def call(_: "HfApi") -> tuple[_T, str]:
         from huggingface_hub import get_session
 
         answer = get_session().get(url, headers=connection.headers())
-        return answer.json(), urlsplit(answer.links.get("next", {}).get("url", "")).query
+        content = answer.json()
+        if not isinstance(content, kind):
+            raise TypeError(f"a {type(content).__name__} came instead of a {kind.__name__}")
+        return content, urlsplit(answer.links.get("next", {}).get("url", "")).query
 
     return call
 

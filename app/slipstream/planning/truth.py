@@ -13,6 +13,7 @@ from slipstream import paths
 from slipstream.errors import SlipstreamError
 from slipstream.planning.breakdown import MIB, from_json, to_json
 from slipstream.planning.parts import Breakdown, Share
+from slipstream.small_files import in_place_of
 
 DEFAULT_MARGIN = 0.05
 LARGEST_MARGIN = 0.25
@@ -137,10 +138,8 @@ def _shorten(file: Path) -> None:
     """Keep the newest lines; one that another process writes meanwhile may be lost."""
     lines = _lines()
     if len(lines) > KEPT + _SPARE or file.stat().st_size > _LARGEST_FILE:
-        draft = file.with_name(f"{file.name}.{os.getpid()}")
-        paths.make_private(draft)
-        draft.write_bytes(b"\n".join(lines[-KEPT:]))
-        draft.replace(file)
+        with in_place_of(file) as stream:
+            stream.write(b"\n".join(lines[-KEPT:]))
 
 
 def _lines() -> list[bytes]:

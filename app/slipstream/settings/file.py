@@ -8,9 +8,7 @@ undo each other's changes and keys of a newer version survive.
 import contextlib
 import errno
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from typing import IO, Any
 from slipstream import paths
 from slipstream.errors import SlipstreamError
 from slipstream.settings.declaration import Setting, Settings, Value, by_key
+from slipstream.small_files import write_text
 
 if sys.platform == "win32":
     import msvcrt
@@ -154,20 +153,8 @@ def _backup_of(file: Path) -> Path:
 
 
 def _write(file: Path, values: Mapping[str, object]) -> None:
-    """Replace the file in one step: a power cut leaves the old one or the new one."""
-    descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=".tmp", dir=file.parent)
-    temporary = Path(name)
-    try:
-        # ASCII escapes also carry file names that are not valid Unicode.
-        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as stream:
-            json.dump(values, stream, indent=2)
-            stream.write("\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    # The ASCII escapes of JSON also carry file names that are not valid Unicode.
+    write_text(file, json.dumps(values, indent=2) + "\n")
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from slipstream.ui import collector, icons, look, window_state
 from slipstream.ui.archive import Archive
 from slipstream.ui.engine_control import EngineControl
 from slipstream.ui.i18n import tr
+from slipstream.ui.in_turn import InTurn
 from slipstream.ui.main_window import MainWindow
 from slipstream.ui.mishaps import catch_exceptions, end_on_signals, log_to_file
 from slipstream.ui.model_desk import ModelDesk
@@ -28,6 +29,7 @@ from slipstream.ui.single_instance import SingleInstance
 from slipstream.ui.stock import Stock
 from slipstream.ui.transcript import warm_up
 from slipstream.ui.widgets.notice_bar import Level, Notice, notice_of
+from slipstream.ui.window_state import WindowState
 from slipstream.ui.work import Work
 
 if TYPE_CHECKING:
@@ -89,7 +91,11 @@ def application() -> QApplication:
 
 @dataclass
 class Running:
-    """The window and what it stands on."""
+    """The window and what it stands on.
+
+    Attributes:
+        tasks: what is kept of the window, in order.
+    """
 
     window: MainWindow
     preferences: Preferences
@@ -97,6 +103,7 @@ class Running:
     control: EngineControl
     archive: Archive
     stock: Stock
+    tasks: InTurn
 
     @property
     def store(self) -> ChatStore:
@@ -150,15 +157,19 @@ class Running:
 
     def _remember(self) -> None:
         state = self.window.state
-
-        def steps(_cancel: CancelToken) -> Iterator[None]:
-            window_state.save(paths.window_file(), state)
-            yield
-
-        self.work.start(steps, on_error=lambda error: _log.warning("not kept: %s", error))
+        told = lambda error: self.window.show_notice(notice_of(error))  # noqa: E731 - it is short
+        self.tasks.run(lambda: _keep(state), on_error=told)
 
     def _save_state(self) -> None:
-        window_state.save(paths.window_file(), self.window.state)
+        _keep(self.window.state)
+
+
+def _keep(state: WindowState) -> None:
+    """A disk that is full or cannot be written costs the place of the window, no more."""
+    try:
+        window_state.save(paths.window_file(), state)
+    except (OSError, SlipstreamError) as error:
+        _log.warning("not kept: %s", error)
 
 
 def leave_clipboard() -> None:
@@ -204,7 +215,8 @@ def compose(
     reset = [*preferences.notices, *chats.notices]
     if reset:
         window.show_notice(Notice(" ".join(reset), Level.WARNING))
-    return Running(window, preferences, work, control, archive, stock)
+    tasks = InTurn(work, preferences)
+    return Running(window, preferences, work, control, archive, stock, tasks)
 
 
 def _no_answer() -> int:

@@ -28,10 +28,12 @@ class EngineNews(QObject):
     Attributes:
         noticed: a Notice for the user.
         withdrawn: a Notice that is no longer true.
+        library_wanted: the user wants to see which models are here.
     """
 
     noticed = Signal(object)
     withdrawn = Signal(object)
+    library_wanted = Signal()
 
     def __init__(
         self, desk: ModelDesk, preferences: Preferences, parent: QObject | None = None
@@ -107,7 +109,9 @@ class EngineNews(QObject):
         if remedy is not None:
             self._tell_trouble(error, tr(remedy.label), _selection(remedy, failed))
         elif self._control.phase is Phase.READY:
-            self._tell(notice_of(error))
+            gone = isinstance(error, SlipstreamError) and error.code == "not_found"
+            button = tr("Show my models") if gone else ""
+            self._tell(notice_of(error, button=button, act=self.library_wanted.emit))
         else:
             back = self._control.last_loaded
             back = back if back.ref and back != failed else Selection(models.DEMO)

@@ -282,6 +282,7 @@ class MainWindow(QMainWindow):
         self._chats.noticed.connect(self.show_notice)
         self.chat.noticed.connect(self.show_notice)
         self.news.noticed.connect(self.show_notice)
+        self.news.library_wanted.connect(self.pages.show_library)
         self.news.withdrawn.connect(self.notices.withdraw)
         self.conversation.opened.connect(self._on_chat_opened)
         self.conversation.failed.connect(self.news.tell_failed_reply)
@@ -312,7 +313,7 @@ class MainWindow(QMainWindow):
             Shortcut("Ctrl+1", tr("Chat"), on("chat")),
             Shortcut("Ctrl+2", tr("Models"), on("models")),
             Shortcut("Ctrl+,", tr("Settings"), on("settings")),
-            Shortcut("Ctrl+F", tr("Search for models"), self.pages.search),
+            Shortcut("Ctrl+F", tr("Search for models"), self.pages.search, ("Ctrl+K",)),
             Shortcut("Ctrl+N", tr("New chat"), self.new_chat),
             Shortcut("Ctrl+O", tr("Open a GGUF file"), self._open_file),
             Shortcut("Ctrl+B", tr("Show or hide the list of chats"), self._toggle_sidebar),

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QFocusEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -22,13 +20,13 @@ from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.widgets.choice import ChoiceButton, Option
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.limited_text import LimitedText
 
 Report = Callable[[Value], None]
 
 _UNSET = "\0"  # in a menu, what stands for None
 _DECIMAL_STEP = 0.05
 _TEXT_HEIGHT = 76
-_SETTLE_MS = 600
 
 
 def _nothing() -> None:
@@ -37,12 +35,13 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Editor:
-    """What edits one setting: its widget, how it shows a value that was set elsewhere, and how what
-    is being typed is taken over at once."""
+    """What edits one setting: its widget, how it shows a value that was set elsewhere, how what is
+    being typed is taken over at once, and what stands below it where it has something to say."""
 
     widget: QWidget
     show: Callable[[Value], None]
     flush: Callable[[], None] = _nothing
+    note: QWidget | None = None
 
 
 def editor_of(setting: Setting, report: Report, look: Look) -> Editor:
@@ -127,42 +126,9 @@ def _of_numbers(
     return Editor(box, show)
 
 
-class _TextField(QPlainTextEdit):
-    """Several lines of text, taken over when nothing is typed for a moment, or elsewhere."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self._report = report
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._take_over)
-        self.textChanged.connect(self._settle.start)
-
-    def show_text(self, text: str) -> None:
-        """Show a text; one that is being typed stays."""
-        if text != self.toPlainText() and not self._settle.isActive():
-            self.blockSignals(True)
-            self.setPlainText(text)
-            self.blockSignals(False)
-
-    def flush(self) -> None:
-        """Take over what is being typed."""
-        if self._settle.isActive():
-            self._settle.stop()
-            self._take_over()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        self.flush()
-        super().focusOutEvent(event)
-
-    def _take_over(self) -> None:
-        self._report(self.toPlainText())
-
-
 def _text(setting: Setting, report: Report, look: Look) -> Editor:
     """Several lines of text."""
-    field = _TextField(report)
+    field = LimitedText(report, int(setting.maximum))
     field.setObjectName("settingText")
     field.setAccessibleName(tr(setting.label))
     field.setTabChangesFocus(True)
@@ -173,7 +139,11 @@ def _text(setting: Setting, report: Report, look: Look) -> Editor:
 
     fit()
     look.changed.connect(fit)
-    return Editor(field, lambda value: field.show_text(str(value or "")), field.flush)
+
+    def show(value: Value) -> None:
+        field.show_text(str(value or ""))
+
+    return Editor(field, show, field.flush, field.note)
 
 
 def _switch(setting: Setting, report: Report, _look: Look) -> Editor:

@@ -81,6 +81,8 @@ class SettingsForm(QWidget):
             column.setSpacing(8)
             column.addLayout(words)
             column.addWidget(editor.widget)
+            if editor.note is not None:
+                column.addWidget(editor.note)
             return column
         row = QHBoxLayout()
         row.setContentsMargins(0, 10, 0, 10)

@@ -13,17 +13,19 @@ from slipstream.ui.widgets.labels import label
 
 @dataclass(frozen=True)
 class Shortcut:
-    """Keys, what they do in words, and what they do."""
+    """Keys, what they do in words, what they do, and other keys that do the same."""
 
     keys: str
     words: str
     act: Callable[[], None]
+    others: tuple[str, ...] = ()
 
 
 def install(window: QWidget, shortcuts: list[Shortcut]) -> None:
     """Let the keys act anywhere in the window."""
     for each in shortcuts:
-        QShortcut(QKeySequence(each.keys), window).activated.connect(each.act)
+        for keys in (each.keys, *each.others):
+            QShortcut(QKeySequence(keys), window).activated.connect(each.act)
 
 
 def show_list(window: QWidget, shortcuts: list[Shortcut]) -> None:
@@ -41,7 +43,7 @@ def show_list(window: QWidget, shortcuts: list[Shortcut]) -> None:
         (tr("F2"), tr("Rename the chat, in the list")),
         (tr("Del"), tr("Delete the chat, in the list")),
     ]
-    rows = [(each.keys, each.words) for each in shortcuts] + in_place
+    rows = [(", ".join((each.keys, *each.others)), each.words) for each in shortcuts] + in_place
     for i, (keys, words) in enumerate(rows):
         grid.addWidget(label(words), i, 0)
         grid.addWidget(label(keys, "muted"), i, 1)

@@ -5,12 +5,15 @@ named after the folder, carries the message.
 """
 
 import hashlib
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 _PATIENCE_MS = 3000  # the first instance may still be starting
+_END = b"\0"
+"""Ends a message: the one byte that no name of a file has."""
 
 
 class SingleInstance(QObject):
@@ -20,11 +23,11 @@ class SingleInstance(QObject):
         asked: another start asks to be shown; with the path it was given, or "".
     """
 
-    asked = Signal(str)
+    asked = Signal(object)  # as it is: text of Qt cannot hold every name of a file
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
         self._name = f"slipstream-{digest}"
         self._lock = QLockFile(str(folder / "window.lock"))
         self._lock.setStaleLockTime(0)  # only a dead owner makes a lock stale, never its age
@@ -52,7 +55,7 @@ class SingleInstance(QObject):
         while clock.elapsed() < _PATIENCE_MS:
             socket.connectToServer(self._name)
             if socket.waitForConnected(500):
-                socket.write(f"{path}\n".encode())
+                socket.write(os.fsencode(path) + _END)
                 heard = socket.waitForBytesWritten(1000) and socket.waitForReadyRead(1000)
                 socket.disconnectFromServer()
                 return heard
@@ -70,7 +73,8 @@ class SingleInstance(QObject):
         socket.disconnected.connect(socket.deleteLater)
 
     def _on_message(self, socket: QLocalSocket) -> None:
-        if socket.canReadLine():
-            path = bytes(socket.readLine().data()).decode("utf-8", "replace").rstrip("\n")
+        so_far = bytes(socket.peek(socket.bytesAvailable()).data())
+        if so_far.endswith(_END):
+            socket.readAll()
             socket.write(b"ok\n")
-            self.asked.emit(path)
+            self.asked.emit(os.fsdecode(so_far.removesuffix(_END)))

@@ -42,6 +42,7 @@ class TokenDialog(QDialog):
         from slipstream.hub.connection import may_know
 
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._look, self._work, self._repo = look, work, repo
         self._job: Job | None = None
         self._hub = endpoint() or HUB
@@ -88,7 +89,7 @@ class TokenDialog(QDialog):
         self._run(lambda cancel: _keep(token, cancel), self._on_kept, tr("Asking whose it is…"))
 
     def _on_kept(self, account: str) -> None:
-        self.field.clear()
+        self._forget_typed()
         self._say(
             tr("The token belongs to {account}. It is kept in the system's keyring.").format(
                 account=account
@@ -164,7 +165,11 @@ class TokenDialog(QDialog):
         self.leave.clicked.connect(self.reject)
         self.finished.connect(self._on_finished)
 
+    def _forget_typed(self) -> None:
+        self.field.setText("")  # clear() can be undone
+
     def _on_finished(self) -> None:
+        self._forget_typed()
         job, self._job = self._job, None
         if job is not None:
             job.cancel()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from slipstream.paths import is_text
+from slipstream.small_files import read_json, write_text
 
 _MOST_RECENT = 8
 _MOST_LOOKED_AT = 30
@@ -47,8 +48,8 @@ def _first(one: str, others: tuple[str, ...], most: int) -> tuple[str, ...]:
 def load(file: Path) -> WindowState:
     """Read the state; what is missing or damaged is as at first."""
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        read = read_json(file)
+    except (OSError, ValueError):
         return WindowState()
     return from_values(read) if isinstance(read, dict) else WindowState()
 
@@ -61,9 +62,7 @@ def from_values(values: Mapping[str, Any]) -> WindowState:
 
 def save(file: Path, state: WindowState) -> None:
     """Write the state, whole or not at all. Raises: OSError."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(asdict(state), indent=1), encoding="utf-8")
-    part.replace(file)
+    write_text(file, json.dumps(asdict(state), indent=1))
 
 
 def _checked(default: Any, value: Any) -> Any:

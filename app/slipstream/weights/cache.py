@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -18,6 +17,7 @@ from typing import Any
 
 from slipstream import paths
 from slipstream.errors import SlipstreamError
+from slipstream.small_files import in_place_of
 from slipstream.weights.header import Header, header_of, read_header
 from slipstream.weights.parser import SHORT_ARRAY, STRING, ArrayInfo, Value
 from slipstream.weights.skeleton import encoded
@@ -106,13 +106,8 @@ def store(key: str, header: Header) -> None:
     with contextlib.suppress(OSError, SlipstreamError):
         file = _file(key)
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        number, draft = tempfile.mkstemp(dir=file.parent)
-        try:
-            with open(number, "wb") as stream:  # noqa: PTH123 - it is open already
-                stream.write(_digest(key, content) + content)
-            Path(draft).replace(file)
-        finally:
-            Path(draft).unlink(missing_ok=True)
+        with in_place_of(file) as stream:
+            stream.write(_digest(key, content) + content)
         _prune(file.parent)
 
 

@@ -2,18 +2,17 @@
 weights, and it takes no space.
 """
 
-import contextlib
 import hashlib
 import os
 import struct
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from slipstream.errors import SlipstreamError
+from slipstream.small_files import in_place_of
 from slipstream.weights.cursor import Scalar
 from slipstream.weights.header import Header
 from slipstream.weights.parser import (
@@ -74,16 +73,8 @@ def write_skeleton(header: Header, path: Path) -> Path:
     made = skeleton(header)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-        draft = Path(name)
-        try:
-            with open(number, "wb") as stream:  # noqa: PTH123 - it is open already
-                _write(stream, made)
-            draft.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
+        with in_place_of(path) as stream:
+            _write(stream, made)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _cannot(header.path, reason, file_bytes=made.file_bytes) from error

@@ -21,9 +21,9 @@ def disk_full(path: Path, needed: int, free: int | None) -> SlipstreamError:
     """There is no space left, found out while writing."""
     return SlipstreamError(
         "disk_full",
-        "The disk is full. What was downloaded so far is kept.",
-        facts={"path": str(path), "needed": needed, "free": free},
-        action="Make space and continue the download.",
+        f"The disk with {printable(path.parent)} is full. What was downloaded so far is kept.",
+        facts={"path": printable(path), "needed": needed, "free": free},
+        action="Make space there and continue the download.",
     )
 
 
@@ -32,9 +32,10 @@ def not_enough_space(folder: Path, needed: int, free: int) -> SlipstreamError:
     missing = needed - free
     return SlipstreamError(
         "not_enough_space",
-        f"The download needs {size(needed)} of free disk space, and {size(free)} are free.",
-        facts={"path": str(folder), "needed": needed, "free": free, "missing": missing},
-        action=f"Free {size(missing)} or choose another disk.",
+        f"The download needs {size(needed)} on the disk with {printable(folder)}, which has"
+        f" {size(free)} to spare.",
+        facts={"path": printable(folder), "needed": needed, "free": free, "missing": missing},
+        action=f"Free {size(missing)} there, or choose a smaller quantization.",
     )
 
 

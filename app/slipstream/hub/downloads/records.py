@@ -22,8 +22,8 @@ from slipstream.hub.address import is_repo, is_safe_path
 from slipstream.hub.downloads.locks import release, try_lock
 from slipstream.hub.downloads.orders import Item, Order, Pairing
 from slipstream.hub.files import RepoFile
-from slipstream.hub.small import read_json
 from slipstream.paths import is_path
+from slipstream.small_files import read_json, write_text
 
 Stage = Literal["waiting", "running", "paused", "failed", "done"]
 _VERSION = 1
@@ -95,15 +95,7 @@ class Records:
 
         Raises: OSError.
         """
-        file = self._file(record.id)
-        draft = file.with_suffix(f".{secrets.token_hex(4)}.tmp")
-        try:
-            draft.write_text(json.dumps(_to_json(record), indent=1), encoding="utf-8")
-            draft.replace(file)
-        except OSError:
-            with suppress(OSError):
-                draft.unlink()
-            raise
+        write_text(self._file(record.id), json.dumps(_to_json(record), indent=1))
 
     def change(self, name: str, change: Callable[[Record], Record]) -> None:
         """Change an order, if it is still there.

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from slipstream.hub.library.doomed import Doomed, Kept, doomed, lies_in
 from slipstream.hub.revisions import snapshots
-from slipstream.hub.small import read_text
 from slipstream.paths import real
+from slipstream.small_files import read_text
 
 _SHARED = re.compile(r"[0-9a-f]{64}")
 _INNER = ("refs", "blobs", "snapshots", "trees", ".no_exist")

@@ -77,6 +77,13 @@ def _nothing_to_open() -> SlipstreamError:
 
 def _no_model(path: Path) -> SlipstreamError:
     name, suffix = printable(path.name), path.suffix.lower()
+    if not path.exists():
+        return SlipstreamError(
+            "not_found",
+            f"{name} is not there any more.",
+            facts={"path": printable(path)},
+            action="Look for where it is now, and drop it again.",
+        )
     if is_part(path.name):
         return SlipstreamError(
             "not_finished",

@@ -20,7 +20,7 @@ from slipstream.drafters.lineage import made_for, own_name
 from slipstream.drafters.pairing import prove
 from slipstream.errors import SlipstreamError
 from slipstream.hub.library.stored import LocalSet
-from slipstream.hub.small import read_json
+from slipstream.small_files import read_json
 from slipstream.weights.cache import SETTLED, cached_header
 from slipstream.weights.header import Header
 from slipstream.weights.names import display_name, model_stem, quantization_at, quantization_of

@@ -14,7 +14,7 @@ from slipstream.drafters.lineage import CACHE_FOLDERS, cached_repository
 from slipstream.hub.library.stored import Group, Part, Source, is_gguf, is_part, part
 from slipstream.hub.library.walk import Problems, entries_of, files_below, is_folder, not_a_folder
 from slipstream.hub.revisions import snapshots
-from slipstream.hub.small import read_json
+from slipstream.small_files import read_json
 
 _LARGEST_TREE = 64 << 20
 """Bytes; the listing of a repository with 1,148 files has some 300 kB."""

@@ -7,8 +7,8 @@ from slipstream.cancel import CancelToken
 from slipstream.hub.library.folder import group, wanted
 from slipstream.hub.library.stored import Group, Source
 from slipstream.hub.library.walk import Problems, files_below
-from slipstream.hub.small import read_json, read_text
 from slipstream.paths import expanded, is_path
+from slipstream.small_files import read_json, read_text
 
 _POINTER = "~/.lmstudio-home-pointer"
 _HOMES = ("~/.lmstudio", "~/.cache/lm-studio")

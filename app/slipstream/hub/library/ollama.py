@@ -12,8 +12,8 @@ from typing import Any
 from slipstream.cancel import CancelToken
 from slipstream.hub.library.stored import Group, Part, Source, part
 from slipstream.hub.library.walk import Problems, entries_of, files_below
-from slipstream.hub.small import read_json
 from slipstream.paths import expanded
+from slipstream.small_files import read_json
 
 _HOMES = ("~/.ollama/models", "/usr/share/ollama/.ollama/models")
 _MANIFESTS = ("manifests-v2", "manifests")

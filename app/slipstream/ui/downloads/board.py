@@ -1,5 +1,6 @@
 """The one object of the window that owns the queue of downloads."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ _MEGABYTE = 1_000_000
 _ACTIVE_MS = 300
 _WATCHED_MS = 2000  # what other programs do is not urgent
 
+_log = logging.getLogger(__name__)
 _Wish = Callable[["Downloads"], object]
 
 
@@ -43,6 +45,8 @@ class DownloadBoard(QObject):
         changed: ``standings`` or ``news`` are others.
         finished: the Standing of a download that was just completed, and the file to load.
         failed: the Standing of a download that just failed.
+        ended_elsewhere: a download that was running or waiting is not in the list any more: another
+            program completed it, or gave it up.
         noticed: a Notice for the user.
         standings: every download, in the order in which they are run.
         news: ids of those that were finished and not looked at since, the oldest first.
@@ -51,6 +55,7 @@ class DownloadBoard(QObject):
     changed = Signal()
     finished = Signal(object, object)
     failed = Signal(object)
+    ended_elsewhere = Signal()
     noticed = Signal(object)
 
     def __init__(
@@ -136,12 +141,16 @@ class DownloadBoard(QObject):
             self._viewers.discard(viewer)
 
     def shut_down(self) -> None:
-        """The app ends; what runs goes on at the next start."""
+        """The app ends; what was wished for is done, and what runs goes on at the next start."""
         self._timer.stop()
         with self._opening:
             self._closed = True
             queue, self._queue = self._queue, None
+        if queue is None and self._wishes:
+            queue = self._open()  # without starting it: the wishes are only noted
         if queue is not None:
+            for error in self._fulfil(queue):
+                _log.warning("at the end: %s %s", error.message, error.facts)
             queue.close()
 
     # How it is done
@@ -166,12 +175,16 @@ class DownloadBoard(QObject):
         queue = self._opened()
         if queue is None:
             return
+        yield from self._fulfil(queue)
+        yield tuple(standing(entry) for entry in queue.list())
+
+    def _fulfil(self, queue: "Downloads") -> Iterator[SlipstreamError]:
+        """Do what is wished for; tells what could not be done."""
         while self._wishes:
             try:
                 self._wishes.popleft()(queue)
             except SlipstreamError as error:
                 yield error
-        yield tuple(standing(entry) for entry in queue.list())
 
     def _opened(self) -> "Downloads | None":
         """The queue, opened when it is first needed; None once the app ends."""
@@ -211,11 +224,14 @@ class DownloadBoard(QObject):
         finished = [one for one in new if one.entry.record.stage == "done" and self._looked]
         failed = [one for one in new if one.entry.record.stage == "failed" and self._looked]
         there = {one.id for one in standings}
+        gone = [one for one in self.standings if one.id not in there]
         self.news = tuple(name for name in self.news if name in there)
         self.news += tuple(one.id for one in finished)
         self.standings, self._looked = standings, True
         if differs:
             self.changed.emit()
+        if any(phase_of(one.entry) in ACTIVE for one in gone):
+            self.ended_elsewhere.emit()
         for one in finished:
             if one.target is not None:
                 self.finished.emit(one, one.target)

@@ -47,14 +47,19 @@ class Drops(QObject):
             on_error=lambda error: self.noticed.emit(warning_of(error)),
         )
 
-    def add(self, folders: Sequence[Path]) -> None:
-        """Put folders on the user's list of folders with models."""
+    def add(self, folders: Sequence[Path]) -> bool:
+        """Put folders on the user's list of folders with models; whether that could be kept."""
         listed = self._preferences.values.model_folders
+        new = (str(folder) for folder in folders if str(folder) not in listed)
         try:
-            self._preferences.set("model_folders", (*listed, *map(str, folders)))
+            self._preferences.set("model_folders", (*listed, *new))
         except SlipstreamError as error:
             self.noticed.emit(notice_of(error))
-        else:
+            return False
+        return True
+
+    def _add_and_show(self, folders: Sequence[Path]) -> None:
+        if self.add(folders):
             self.shown_wanted.emit()
 
     def _on_known(self, what: Dropped) -> None:
@@ -76,4 +81,4 @@ class Drops(QObject):
             text = tr("{folders} hold models. They can be used where they are.")
             text = text.format(folders=named)
         button = tr("Add to my models")
-        return Notice(text, Level.INFO, (), button, lambda: self.add(folders))
+        return Notice(text, Level.INFO, (), button, lambda: self._add_and_show(folders))

@@ -196,12 +196,12 @@ class Shelf(QObject):
         self._preferences.changed.connect(self._on_setting_changed)
 
     def _on_found(self, found: Found, gone: frozenset[Path]) -> None:
-        before = (self.ready, self._loaded, self.library, self.found.downloads)
+        before = (self.ready, self._loaded, self.library, _listed(self.found))
         self.found = found
         self.ready = True
         self._loaded = self._engine.model_in_use
         self._removals.forget(gone)
-        if before != (True, self._loaded, self.library, found.downloads):
+        if before != (True, self._loaded, self.library, _listed(found)):
             self.changed.emit()
 
     def _on_looked(self) -> None:
@@ -220,6 +220,11 @@ class Shelf(QObject):
             self._watcher.start(self._folders())  # looks, too
         elif self.ready:
             self.refresh()
+
+
+def _listed(found: Found) -> tuple[object, ...]:
+    """What is shown somewhere, also of what was just removed; free room changes all the time."""
+    return found.library, found.downloads
 
 
 def _look(folders: list[Path], cancel: CancelToken) -> Iterator[Found]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from slipstream.cancel import CancelToken
+from slipstream.hub.address import HUB, endpoint
 from slipstream.ui import browser
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
@@ -58,11 +60,12 @@ class CardView(QWidget):
         self._job: Job | None = None
         self._page = ""
         self._title = label("", "section", wrap=True)
-        back = QPushButton(tr("Back"))
-        back.clicked.connect(self.closed)
+        self._back = QPushButton(tr("Back"))
+        self._back.clicked.connect(self.closed)
         outside = QPushButton(tr("Open in the browser"))
         outside.clicked.connect(lambda: browser.open_page(self._page))
         self.transcript = Transcript(work)
+        self.transcript.setAccessibleName(tr("Model card"))
         self.transcript.link_activated.connect(self.link_wanted)
         self._words = label("", "muted", wrap=True)
         self._words.setContentsMargins(24, 24, 24, 24)
@@ -80,7 +83,7 @@ class CardView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(page_head(back, self._title, outside))
+        column.addWidget(page_head(self._back, self._title, outside))
         column.addWidget(self._stack, 1)
         look.changed.connect(self._wear)
         self._wear()
@@ -88,9 +91,11 @@ class CardView(QWidget):
     def show_card(self, listing: "Listing") -> None:
         """Read the card of a repository, and show it."""
         self._stop()
+        self._page = f"{endpoint() or HUB}/{listing.repo}"
         self._title.setText(listing.repo)
         self._words.setText(tr("Reading the model card…"))
         self._stack.setCurrentIndex(0)
+        self._back.setFocus()
         self._job = self._work.start(
             partial(_read, listing),
             on_values=self._on_read,
@@ -106,14 +111,13 @@ class CardView(QWidget):
 
     def _on_read(self, values: "list[_Card]") -> None:
         card = values[-1]
-        self._page = card.page
         self.transcript.clear()
         if not card.text.strip():
             self._words.setText(tr("This repository has no model card."))
             return
         if not card.formatted:
             self.plain.setPlainText(card.text)
-            self._stack.setCurrentWidget(self.plain)
+            self._show_text(self.plain)
             return
         with self.transcript.filling():  # in slices, which do not stop the window
             self.transcript.add_reply(card.text)
@@ -123,11 +127,25 @@ class CardView(QWidget):
         if self.transcript.filled:
             self._filled.stop()
             self.transcript.verticalScrollBar().setValue(0)
-            self._stack.setCurrentWidget(self.transcript)
+            self._show_text(self.transcript)
+
+    def _show_text(self, text: QWidget) -> None:
+        """Show the card; its keys scroll, unless the user has gone elsewhere meanwhile."""
+        self._stack.setCurrentWidget(text)
+        if self._back.hasFocus():
+            text.setFocus()
 
     def _on_error(self, error: BaseException, listing: "Listing") -> None:
         self.trouble.show_error(error, [(tr("Try again"), partial(self.show_card, listing))])
         self._stack.setCurrentIndex(2)
+
+    def event(self, event: QEvent) -> bool:  # noqa: D102
+        if _is_escape(event):  # before the window's own shortcut gets it
+            event.accept()
+            if event.type() is QEvent.Type.KeyPress:
+                self.closed.emit()
+            return True
+        return super().event(event)
 
     def _wear(self) -> None:
         self.transcript.apply_theme(self._look.theme)
@@ -136,10 +154,9 @@ class CardView(QWidget):
 
 @dataclass(frozen=True)
 class _Card:
-    """A card, where it stands, and whether it can be formatted without stopping the window."""
+    """A card, and whether it can be formatted without stopping the window."""
 
     text: str
-    page: str
     formatted: bool
 
 
@@ -149,8 +166,11 @@ def _read(listing: "Listing", cancel: CancelToken) -> Iterator[_Card]:
 
     with connect() as connection:
         text = read_card(listing, connection, cancel)
-        page = connection.page_url(listing.repo)
-    yield _Card(text, page, _is_quick(text))
+    yield _Card(text, _is_quick(text))
+
+
+def _is_escape(event: QEvent) -> bool:
+    return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
 
 
 def _is_quick(text: str) -> bool:

@@ -18,6 +18,10 @@ _GAP = 16
 _SLACK = 3  # a text as wide as its place would be shortened
 _BAR = 9
 _SHORTEST_BAR = 140
+_HEIGHTS = {1: 46, 2: 64, 3: 90}
+"""Of a row, by its lines."""
+REMARK_GAP = 8
+"""Between a label and what stands beside it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ class Columns:
 
     Attributes:
         label, size, total, verdict: widths of the columns.
-        two_lines: there is no room for all of them in one line.
+        lines: that a row has: one, if there is room for all of them side by side; two with the bar
+            below the label; three with the verdict between them.
         height: of a row.
         side, gap, bar: beside the columns, between them, and the height of the bar.
         fonts: of the present text size.
@@ -56,7 +61,7 @@ class Columns:
     size: int
     total: int
     verdict: int
-    two_lines: bool
+    lines: int
     height: int
     side: int
     gap: int
@@ -65,24 +70,33 @@ class Columns:
 
     def places(self, width: int) -> Places:
         """Where everything stands in a row of this width."""
-        left, right = self.side, width - self.side
-        upper = lower = QRect(left, 0, right - left, self.height)
-        if self.two_lines:
-            half = (self.height - self.bar) // 2
-            upper = QRect(left, self.bar // 2, right - left, half)
-            lower = QRect(left, self.bar // 2 + half, right - left, half)
-        verdict = QRect(right - self.verdict, upper.y(), self.verdict, upper.height())
-        label = QRect(left, upper.y(), self.label, upper.height())
-        if self.two_lines:
-            label.setRight(verdict.x() - self.gap)
-        start = left if self.two_lines else label.right() + 1 + self.gap
-        end = right if self.two_lines else verdict.x() - self.gap
-        size = QRect(start, lower.y(), self.size, lower.height())
-        total = QRect(end - self.total, lower.y(), self.total, lower.height())
-        bar_left = size.right() + 1 + self.gap
-        top = lower.y() + (lower.height() - self.bar) // 2
-        bar = QRect(bar_left, top, max(0, total.x() - self.gap - bar_left), self.bar)
+        first, last = self._line(0, width), self._line(self.lines - 1, width)
+        verdict = QRect(first)
+        verdict.setLeft(first.right() + 1 - self.verdict)
+        label = QRect(first)
+        if self.lines == 1:
+            label.setWidth(self.label)
+            last.setLeft(label.right() + 1 + self.gap)
+            last.setRight(verdict.left() - 1 - self.gap)
+        elif self.lines == 2:
+            label.setRight(verdict.left() - 1 - self.gap)
+        else:
+            verdict = self._line(1, width)
+        size, total = QRect(last), QRect(last)
+        size.setWidth(self.size)
+        total.setLeft(last.right() + 1 - self.total)
+        bar = QRect(last)
+        bar.setLeft(size.right() + 1 + self.gap)
+        bar.setRight(max(bar.left(), total.left()) - 1 - self.gap)
+        bar.setTop(last.y() + (last.height() - self.bar) // 2)
+        bar.setHeight(self.bar)
         return Places(label, size, bar, total, verdict)
+
+    def _line(self, number: int, width: int) -> QRect:
+        """One of the lines."""
+        above = 0 if self.lines == 1 else self.bar // 2
+        height = (self.height - 2 * above) // self.lines
+        return QRect(self.side, above + number * height, width - 2 * self.side, height)
 
 
 def columns_for(lines: Sequence[Line], width: int, look: Look) -> Columns:
@@ -98,21 +112,21 @@ def columns_for(lines: Sequence[Line], width: int, look: Look) -> Columns:
         tabular(look.font(14, QFont.Weight.DemiBold)),
         tabular(look.font(12, QFont.Weight.Medium)),
     )
-    label = max(
-        _widest(own.bold, frozenset(line.label for line in lines)),
-        _widest(own.small, frozenset(remark(line) for line in lines)),
-    )
+    name = _widest(own.bold, frozenset(line.label for line in lines))
+    below = _widest(own.small, frozenset(remark(line) for line in lines))
+    label, beside = max(name, below), name + look.px(REMARK_GAP) + below
     size = _widest(own.normal, frozenset(file_size(line) for line in lines))
     total = _widest(own.bold, frozenset(total_size(line) for line in lines))
     verdict = max((pill_size(line.verdict, look).width() for line in lines), default=0)
     side, gap = look.px(SIDE), look.px(_GAP)
-    taken = label + size + total + verdict + 4 * gap + 2 * side
-    two_lines = width - taken < look.px(_SHORTEST_BAR)
-    room = width - 2 * side - gap
-    if two_lines and label + verdict > room:
-        verdict = max(look.px(60), room - label)
-    height = look.px(64 if two_lines else 46)
-    return Columns(label, size, total, verdict, two_lines, height, side, gap, look.px(_BAR), own)
+    room = width - 2 * side
+    number = 3
+    if label + size + total + verdict + 4 * gap + look.px(_SHORTEST_BAR) <= room:
+        number = 1
+    elif beside + gap + verdict <= room:
+        number = 2
+    height = look.px(_HEIGHTS[number])
+    return Columns(label, size, total, verdict, number, height, side, gap, look.px(_BAR), own)
 
 
 @lru_cache(maxsize=256)

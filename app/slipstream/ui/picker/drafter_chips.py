@@ -1,5 +1,8 @@
 """The drafters of a model, each with what it costs and how sure it is."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -8,7 +11,7 @@ from slipstream.ui.i18n import tr
 from slipstream.ui.picker.wording import drafter_chip
 from slipstream.ui.widgets.eliding_button import ElidingButton
 from slipstream.ui.widgets.flow import FlowLayout
-from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.labels import label, wear_kind
 
 
 class DrafterChips(QWidget):
@@ -22,7 +25,7 @@ class DrafterChips(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown: tuple[object, ...] = ()
+        self._by_key: dict[str, ElidingButton] = {}
         self._title = label(tr("Drafters"), "small")
         self._detail = label("", "small", wrap=True)
         holder = QWidget()
@@ -36,9 +39,7 @@ class DrafterChips(QWidget):
 
     def chips(self) -> list[ElidingButton]:
         """The chips there are."""
-        there = (self._chips.itemAt(i) for i in range(self._chips.count()))
-        widgets = (item.widget() for item in there if item is not None)
-        return [each for each in widgets if isinstance(each, ElidingButton)]
+        return list(self._by_key.values())
 
     def show_picture(self, picture: Picture, *, looking: bool) -> None:
         """Show what may draft for the model, and what is chosen.
@@ -50,25 +51,44 @@ class DrafterChips(QWidget):
         words = tr("Drafters · looking for more…") if looking else tr("Drafters")
         self._title.setText(words)
         used = _used(picture)
-        key = (picture.drafters, used)
-        if key == self._shown:
-            return
-        self._shown = key
-        self._chips.clear()
+        self._arrange([option.key for option in picture.drafters])
         for option in picture.drafters:
-            self._chips.addWidget(self._chip(option, used))
+            _wear(self._by_key[option.key], option, used=option.key == used)
         chosen = next((each for each in picture.drafters if each.key == used), None)
         self._detail.setText(chosen.detail if chosen else tr("Nothing drafts: plain decoding."))
 
-    def _chip(self, option: DrafterOption, used: str) -> ElidingButton:
-        chip = ElidingButton(drafter_chip(option))
-        chip.setProperty("kind", "pill-accent" if option.key == used else "pill")
-        chip.setEnabled(option.fits)
-        chip.setToolTip(option.detail)
-        chip.setAccessibleName(f"{drafter_chip(option)}. {option.detail}")
+    def _arrange(self, keys: Sequence[str]) -> None:
+        """Have a chip for each; one that is there already stays, and the keyboard at it."""
+        if keys == list(self._by_key):
+            return
+        before = self._by_key
+        self._by_key = {key: before[key] if key in before else self._chip(key) for key in keys}
+        while self._chips.takeAt(0) is not None:
+            pass
+        for key in before.keys() - self._by_key.keys():
+            before[key].hide()
+            before[key].deleteLater()
+        for chip in self._by_key.values():
+            self._chips.addWidget(chip)
+        for one, other in pairwise(self._by_key.values()):
+            self.setTabOrder(one, other)
+
+    def _chip(self, key: str) -> ElidingButton:
+        chip = ElidingButton()
         chip.setCursor(Qt.CursorShape.PointingHandCursor)
-        chip.clicked.connect(lambda _on=False, key=option.key: self.chosen.emit(key))
+        chip.clicked.connect(lambda: self.chosen.emit(key))
         return chip
+
+
+def _wear(chip: ElidingButton, option: DrafterOption, *, used: bool) -> None:
+    """Let a chip tell of a drafter."""
+    words = drafter_chip(option)
+    wear_kind(chip, "pill-accent" if used else "pill")
+    chip.setText(f"✓ {words}" if used else words)
+    said = tr("{drafter}, in use").format(drafter=words) if used else words
+    chip.setAccessibleName(f"{said}. {option.detail}")
+    chip.setToolTip(option.detail)
+    chip.setEnabled(option.fits)
 
 
 def _used(picture: Picture) -> str:

@@ -1,21 +1,24 @@
 """The left column of the Models page: search, what there is for this computer, what is on it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from slipstream.ui.i18n import tr
 from slipstream.ui.library.local_list import LocalList
 from slipstream.ui.look import Look
 from slipstream.ui.picker.found import Seen, entry, entry_of
 from slipstream.ui.picker.results import Results
-from slipstream.ui.picker.search import Search, Stage
+from slipstream.ui.picker.search import Search, Stage, search_words
 from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
+from slipstream.ui.widgets.rows import Pill, Row
+from slipstream.ui.widgets.search_field import SearchField
 from slipstream.ui.widgets.trouble import Trouble
+from slipstream.words import Tone
 
 _WIDTH = 300
 _NARROWEST = 220
@@ -33,22 +36,6 @@ class Tab(StrEnum):
     FOUND = "found"
 
 
-class _SearchField(QLineEdit):
-    """A field below which there is a list.
-
-    Attributes:
-        left_downwards: the user wants to go on in the list.
-    """
-
-    left_downwards = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() == Qt.Key.Key_Down:
-            self.left_downwards.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 class Finder(QWidget):
     """Finds a model.
 
@@ -58,6 +45,7 @@ class Finder(QWidget):
         field: where the user types.
         results: the models of the Hub.
         trouble: why there are none.
+        again: asks for the rest, where the list was cut off.
     """
 
     chosen = Signal(str)
@@ -81,11 +69,12 @@ class Finder(QWidget):
         self._clearing = False
         self._seen: dict[str, Seen] = {}
         self._recent: Sequence[str] = ()
+        self._repos_here: Collection[str] = frozenset()
         self._current = ""
         self.tab = Tab.FOR_YOU
         self.setObjectName("sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.field = _SearchField()
+        self.field = SearchField()
         self.field.left_downwards.connect(self._enter_list)
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._on_typed)
@@ -101,10 +90,13 @@ class Finder(QWidget):
         }
         self.results = Results(look, tr("Models on the Hub"))
         self.results.chosen.connect(self.chosen)
-        self.results.end_near.connect(search.more)
+        self.results.end_near.connect(self._read_on)
         self._words = label("", "muted", wrap=True)
         self._words.setContentsMargins(4, 8, 4, 8)
         self.trouble = Trouble()
+        self.again = QPushButton(tr("Try again"))
+        self.again.setProperty("kind", "link")
+        self.again.clicked.connect(search.again)
         self._here = here
         self._stack = QStackedWidget()
         self._below = QVBoxLayout()
@@ -129,6 +121,12 @@ class Finder(QWidget):
     def show_count(self, number: int) -> None:
         """Say how many models there are on this computer."""
         self._buttons[Tab.HERE].setText(tr("On this computer · {n}").format(n=number))
+
+    def show_here(self, repos: Collection[str]) -> None:
+        """Mark the repositories of which something is on this computer."""
+        if repos != self._repos_here:
+            self._repos_here = repos
+            self.refresh()
 
     def show_recent(self, repos: Sequence[str]) -> None:
         """Take over what was looked at before, newest first."""
@@ -186,36 +184,32 @@ class Finder(QWidget):
         else:
             found = self._search.found
             entries = [entry(one, self._most, self._seen.get(one.repo)) for one in found]
-            self._show_words(self._state_words())
-        self.results.show_entries(entries, self._current)
+            self._show_words(search_words(self._search))
+        self.results.show_entries([self._marked(each) for each in entries], self._current)
         failed = self._search.stage is Stage.FAILED and self.tab is not Tab.RECENT
+        self.again.setVisible(failed)
         if failed and self._search.error is not None and not entries:
             ways = [(tr("Try again"), self._search.again)]
             self.trouble.show_error(self._search.error, ways)
             self._stack.setCurrentIndex(1)
         else:
             self._stack.setCurrentIndex(0)
+        if self.results.has_room:
+            self._read_on()
 
-    def _state_words(self) -> str:
-        match self._search.stage:
-            case Stage.IDLE | Stage.ASKING if not self._search.found:
-                return self._asking_words()
-            case Stage.FAILED:
-                return tr("The list ends here: the Hub does not answer.")
-            case Stage.END if not self._search.found:
-                return tr("Nothing was found. Try fewer words, or owner/name.")
-        return ""
+    def _marked(self, row: Row) -> Row:
+        if row.key not in self._repos_here:
+            return row
+        return replace(row, pills=(Pill(tr("On this computer"), Tone.GOOD), *row.pills))
 
-    def _asking_words(self) -> str:
-        seconds = round(self._search.waiting)
-        if not seconds:
-            return tr("Asking the Hub…")
-        return tr("The Hub asks us to wait {n} s.").format(n=seconds)
+    def _read_on(self) -> None:
+        if self.tab is not Tab.RECENT:
+            self._search.more()
 
     def _say_again(self) -> None:
         """A wait is told by no signal."""
         if self.tab in (Tab.FOR_YOU, Tab.FOUND):
-            self._show_words(self._state_words())
+            self._show_words(search_words(self._search))
 
     def _show_words(self, words: str) -> None:
         self._words.setText(words)
@@ -259,6 +253,7 @@ class Finder(QWidget):
         inner = QVBoxLayout(listed)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.addWidget(self._words)
+        inner.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
         inner.addWidget(self.results, 1)
         failed = QWidget()
         inner = QVBoxLayout(failed)

@@ -19,7 +19,7 @@ class Seen:
 
     Attributes:
         drafters: in pills.
-        verdict: of the quantization to take.
+        verdict: of the quantization to take; empty as long as that was only estimated.
         fits: it is a good one.
     """
 
@@ -32,9 +32,12 @@ def seen(picture: Picture) -> Seen:
     """What is worth remembering of a picture."""
     proven = [one for one in picture.drafters if one.proven and one.kind in MADE_FOR_A_TARGET]
     words = (drafter_pill(one.kind, inside=not one.bytes and not one.repo) for one in proven)
+    drafters = tuple(dict.fromkeys(words))
+    if not picture.exact:
+        return Seen(drafters, "", fits=False)
     line = picture.recommended
     verdict = line.verdict if line else tr("too large")
-    return Seen(tuple(dict.fromkeys(words)), verdict, bool(line and line.tone is Tone.GOOD))
+    return Seen(drafters, verdict, bool(line and line.tone is Tone.GOOD))
 
 
 def entry(found: FoundModel, most: int | None, known: Seen | None) -> Row:
@@ -76,7 +79,7 @@ def _pills(found: FoundModel, most: int | None, known: Seen | None) -> list[Pill
 
 def _fits(found: FoundModel, most: int | None, known: Seen | None) -> Pill | None:
     """How it fits, as far as that is known; it is a guess as long as nobody looked."""
-    if known:
+    if known and known.verdict:
         return Pill(tr("fits"), Tone.GOOD) if known.fits else Pill(known.verdict)
     size = _size(found)
     if size is None or most is None:

@@ -1,16 +1,15 @@
 """Looks at one model in the background: first what it is, then its pictures for every context."""
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from slipstream.cancel import Cancelled, CancelToken
+from slipstream.cancel import CancelToken
 from slipstream.hub.address import Address
-from slipstream.ui.picker.notches import LONGEST, notches
+from slipstream.ui.picker.drawing import REST_SECONDS, Drawing, Drawn
 from slipstream.ui.work import Job, Work
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
     from slipstream.hub.downloads.orders import Order
     from slipstream.hub.library.models import Library, LocalModel
 
-_T = TypeVar("_T")
-_FIRST_PAINT, _BREATH = 0.15, 0.01
+_FIRST_PAINT = 0.15
 """Seconds that a worker lets the window draw, which shares the interpreter with it."""
-_REST_MS = 350
-"""The engine confirms what is shown when nothing was turned for so long."""
+_MOST_PICTURES = 128
+"""That are kept of one model; one position of the other knobs has up to 20, one for each stop."""
 
 
 class Stage(StrEnum):
@@ -57,12 +55,11 @@ class Model:
         return self.what.repo if isinstance(self.what, Address) else ""
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A picture, and what drew it."""
+@dataclass
+class _Wait:
+    """What the Hub asked one look to wait: seconds."""
 
-    picker: "Picker"
-    picture: "Picture"
+    seconds: float = 0.0
 
 
 class ModelLook(QObject):
@@ -70,15 +67,17 @@ class ModelLook(QObject):
 
     Attributes:
         changed: the stage, the picture or the error is another one.
+        failed: what was raised, where what is shown already stays as it is.
         stage: see Stage.
         model: what is looked at.
+        usual: the knobs that it was shown with at first.
         picture: what is shown of it.
         error: why it cannot be shown.
-        waiting: seconds that the Hub asked us to wait; 0 if it did not.
         looking_further: more drafters are looked for.
     """
 
     changed = Signal()
+    failed = Signal(object)
 
     def __init__(
         self,
@@ -99,16 +98,18 @@ class ModelLook(QObject):
         self._work = work
         self._first_knobs = first_knobs
         self._released = released
-        self._drawing = threading.Lock()  # a picker serves one thread at a time
+        self._drawing = Drawing()
+        self.model, self.stage = Model(), Stage.EMPTY
         self._look: Job | None = None
         self._turn: Job | None = None
-        self._asking = CancelToken()
+        self._wait = _Wait()
         self._knobs: Knobs | None = None
+        self.usual: Knobs | None = None
         self._picker: Picker | None = None
         self._pictures: dict[Knobs, Picture] = {}
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest.setInterval(round(REST_SECONDS * 1000))
         self._rest.timeout.connect(self._confirm)
         self._clear(Model(), Stage.EMPTY)
 
@@ -117,34 +118,42 @@ class ModelLook(QObject):
         """What the model turned out to be."""
         return self._picker.subject if self._picker is not None else None
 
-    def look(self, model: Model, knobs: "Knobs | None" = None) -> None:
-        """Look at a model.
+    @property
+    def waiting(self) -> float:
+        """Seconds that the Hub asked us to wait; 0 if it did not."""
+        return self._wait.seconds
 
-        Args:
-            model: what to look at.
-            knobs: how it is shown at first; None for as its own settings say.
-        """
+    def look(self, model: Model) -> None:
+        """Look at a model, with the knobs as its own settings say."""
         self._end()
         self._clear(model, Stage.LOOKING)
-        self._begin(model, knobs)
+        self._begin(None)
 
-    def _begin(self, model: Model, knobs: "Knobs | None") -> None:
+    def _begin(self, knobs: "Knobs | None") -> None:
+        model, wait = self.model, _Wait()
+        self._wait = wait
         self._look = self._work.start(
-            lambda cancel: self._steps(model, knobs, cancel),
+            lambda cancel: self._steps(model, knobs, wait, cancel),
             on_values=self._on_drawn,
             on_done=self._on_looked,
-            on_error=self._on_error,
+            on_error=self._on_look_failed,
         )
 
-    def again(self) -> None:
+    def again(self, model: Model | None = None) -> None:
         """Look at the same model once more, because something changed; what is shown stays until
-        there is something newer."""
+        there is something newer.
+
+        Args:
+            model: the same as it is on this computer now; None for a look at what it was.
+        """
+        now = self.model if model is None else model
         if self.stage is Stage.SHOWN:
             self._end()
+            self.model = now
             self.looking_further = True
-            self._begin(self.model, self._knobs)
-        elif self.model != Model():
-            self.look(self.model)
+            self._begin(self._knobs)
+        elif self.stage is not Stage.EMPTY:
+            self.look(now)
 
     def stop(self) -> None:
         """Look no more at what is not shown yet."""
@@ -161,8 +170,7 @@ class ModelLook(QObject):
             self._show(known)
         slid = before is not None and replace(before, context=knobs.context) == knobs
         if known is None or not slid:
-            self._asking.cancel()
-            self._draw(lambda picker, cancel: self._drawn(picker, knobs, cancel))
+            self._draw(lambda picker, cancel: self._drawing.turned(picker, knobs, cancel))
         self._rest.start()
 
     def order(self, line: "Line") -> "Order | None":
@@ -174,63 +182,35 @@ class ModelLook(QObject):
     # In the workers
 
     def _steps(
-        self, model: Model, knobs: "Knobs | None", cancel: CancelToken
-    ) -> "Iterator[_Drawn]":
+        self, model: Model, knobs: "Knobs | None", wait: _Wait, cancel: CancelToken
+    ) -> Iterator[Drawn]:
         from slipstream.engine.advice import look_further
         from slipstream.engine.picker import Picker
 
-        picker = Picker(*self._looked_up(model, cancel))
+        def waiting(seconds: float) -> None:
+            wait.seconds = seconds
+
+        picker = Picker(*self._looked_up(model, waiting, cancel))
         first = knobs or self._first_knobs(model)
+        drawing = self._drawing
 
         def now() -> "Knobs":
             return self._knobs or first
 
-        yield self._sketched(picker, first, cancel)
+        yield drawing.sketch(picker, first, cancel)
         cancel.wait(_FIRST_PAINT)
-        yield from self._exact(picker, now, cancel)
-        yield from self._around(picker, now(), cancel)
-        self._ask(lambda token: picker.learn(now(), token), cancel)
-        yield from self._around(picker, now(), cancel)
-        found = look_further(picker.subject, picker.desk, cancel, self._wait)
-        with self._drawing:
-            wider = picker.widened(found)
-        yield from self._exact(wider, now, cancel)
-        yield from self._around(wider, now(), cancel)
+        yield from drawing.exact(picker, now, cancel)
+        yield from drawing.around(picker, now(), cancel)
+        drawing.ask(lambda token: picker.learn(now(), token), cancel)
+        yield from drawing.around(picker, now(), cancel)
+        found = look_further(picker.subject, picker.desk, cancel, waiting)
+        wider = drawing.widened(picker, found)
+        yield from drawing.exact(wider, now, cancel)
+        yield from drawing.around(wider, now(), cancel)
 
-    def _sketched(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "_Drawn":
-        with self._drawing:
-            return _Drawn(picker, picker.sketch(knobs, cancel))
-
-    def _around(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[_Drawn]":
-        """Sketches for every stop of the slider, the nearest first: a drag only looks them up."""
-        first = self._sketched(picker, knobs, cancel)
-        stops = notches(first.picture.trained_context or LONGEST)
-        asked = knobs.context
-        for stop in sorted(stops, key=lambda stop: max(stop, asked) / min(stop, asked)):
-            yield self._sketched(picker, replace(knobs, context=stop), cancel)
-            cancel.wait(_BREATH)
-
-    def _exact(
-        self, picker: "Picker", knobs: "Callable[[], Knobs]", cancel: CancelToken
-    ) -> "Iterator[_Drawn]":
-        """As the engine lays it out, then with what each drafter adds."""
-        picture = self._ask(lambda token: picker.picture(knobs(), token), cancel)
-        yield _Drawn(picker, picture)
-        yield _Drawn(picker, self._ask(lambda token: picker.weigh(picture, token), cancel))
-
-    def _ask(self, ask: Callable[[CancelToken], _T], cancel: CancelToken) -> _T:
-        """An answer of the engine; whoever turns a knob meanwhile does not wait for it: it is given
-        up, and asked for again a moment later."""
-        while True:
-            token = self._asking = CancelToken()
-            try:
-                with cancel.on_cancel(token.cancel), self._drawing:
-                    return ask(token)
-            except Cancelled:
-                cancel.raise_if_cancelled()
-                cancel.wait(_REST_MS / 1000)
-
-    def _looked_up(self, model: Model, cancel: CancelToken) -> "tuple[Subject, Desk]":
+    def _looked_up(
+        self, model: Model, waiting: Callable[[float], None], cancel: CancelToken
+    ) -> "tuple[Subject, Desk]":
         from slipstream.engine.advice import Question, desk_for, look_at, look_up
         from slipstream.hub.library.models import LocalModel
         from slipstream.planning.offer import Look
@@ -240,32 +220,19 @@ class ModelLook(QObject):
         if isinstance(model.what, LocalModel) and model.library is not None:
             return look_at(model.what, model.library, cancel), desk
         assert not isinstance(model.what, LocalModel)
-        subject = look_up(model.what, question, desk, cancel, self._wait, Look.HEADER)
+        subject = look_up(model.what, question, desk, cancel, waiting, Look.HEADER)
         return subject, desk
-
-    def _drawn(self, picker: "Picker", knobs: "Knobs", cancel: CancelToken) -> "Iterator[_Drawn]":
-        yield self._sketched(picker, knobs, cancel)
-        yield from self._around(picker, knobs, cancel)
-
-    def _confirmed(
-        self, picker: "Picker", knobs: "Knobs", cancel: CancelToken
-    ) -> "Iterator[_Drawn]":
-        yield from self._exact(picker, lambda: knobs, cancel)
-        yield from self._around(picker, knobs, cancel)
-
-    def _wait(self, seconds: float) -> None:
-        self.waiting = seconds
 
     # What comes of it
 
-    def _draw(self, steps: "Callable[[Picker, CancelToken], Iterator[_Drawn]]") -> None:
+    def _draw(self, steps: "Callable[[Picker, CancelToken], Iterator[Drawn]]") -> None:
         """Draw in a worker for the knobs as they stand; what was drawn for others is given up."""
         picker = self._picker
         assert picker is not None
         if self._turn is not None:
             self._turn.abandon()
         self._turn = self._work.start(
-            lambda cancel: steps(picker, cancel), on_values=self._on_drawn, on_error=self._on_error
+            lambda cancel: steps(picker, cancel), on_values=self._on_drawn, on_error=self._stay
         )
 
     def _end(self) -> None:
@@ -277,16 +244,16 @@ class ModelLook(QObject):
         self._rest.stop()
         self._look = self._turn = None
         self._pictures.clear()
-        self._picker = self._knobs = None
+        self._picker = self._knobs = self.usual = None
+        self._wait = _Wait()
         self.model = model
         self.stage = stage
         self.picture: Picture | None = None
         self.error: BaseException | None = None
-        self.waiting = 0.0
         self.looking_further = stage is Stage.LOOKING
         self.changed.emit()
 
-    def _on_drawn(self, values: "list[_Drawn]") -> None:
+    def _on_drawn(self, values: "list[Drawn]") -> None:
         for drawn in values:
             if drawn.picker is not self._picker:
                 self._adopt(drawn.picker)
@@ -308,32 +275,42 @@ class ModelLook(QObject):
         if known is not None and known.exact and not picture.exact:
             return
         self._pictures[picture.knobs] = picture
+        if len(self._pictures) > _MOST_PICTURES:
+            del self._pictures[next(iter(self._pictures))]
         if self._knobs is None:
-            self._knobs = picture.knobs
+            self._knobs = self.usual = picture.knobs
         if picture.knobs == self._knobs and picture != self.picture:
             self._show(picture)
 
     def _show(self, picture: "Picture") -> None:
         self.picture = picture
         self.stage = Stage.SHOWN
-        self.waiting = 0.0
         self.changed.emit()
 
     def _confirm(self) -> None:
         """Nothing was turned for a while: let the engine lay out what is shown."""
         knobs = self._knobs
         if knobs is not None and self.picture is not None and not self.picture.exact:
-            self._draw(lambda picker, cancel: self._confirmed(picker, knobs, cancel))
+            self._draw(lambda picker, cancel: self._drawing.confirmed(picker, knobs, cancel))
 
     def _on_looked(self) -> None:
         self.looking_further = False
         self.changed.emit()
 
-    def _on_error(self, error: BaseException) -> None:
-        """What is shown already stays."""
+    def _on_look_failed(self, error: BaseException) -> None:
         self._end()
         self.looking_further = False
-        if self.stage is not Stage.SHOWN:
-            self.error = error
-            self.stage = Stage.FAILED
+        if self.stage is Stage.SHOWN:
+            self._stay(error)
+            return
+        self.error = error
+        self.stage = Stage.FAILED
         self.changed.emit()
+
+    def _stay(self, error: BaseException) -> None:
+        """What is shown stays, and the knobs are as they were for it."""
+        if self.picture is not None:
+            self._knobs = self.picture.knobs
+        self._rest.stop()
+        self.changed.emit()
+        self.failed.emit(error)

@@ -132,7 +132,8 @@ class ModelView(QWidget):
         stage, picture = self._model.stage, self._model.picture
         self._title.setText(self._heading())
         self._ticks.start() if stage is Stage.LOOKING else self._ticks.stop()
-        self.card.setVisible(bool(self._model.model.repo) and stage is Stage.SHOWN)
+        subject = self._model.subject
+        self.card.setVisible(stage is Stage.SHOWN and subject is not None and bool(subject.offer))
         self.settings.setVisible(self._is_here())
         if stage is Stage.SHOWN and picture is not None:
             self._show(picture)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from slipstream.engine.picture import Line, Picture
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
-from slipstream.ui.picker.columns import Columns
+from slipstream.ui.picker.columns import REMARK_GAP, Columns
 from slipstream.ui.picker.wording import capacity, file_size, remark, spoken, total_size
 from slipstream.ui.widgets.memory_bar import paint_bar, parts_of
 from slipstream.ui.widgets.pill_painting import paint_pill, pill_size
@@ -76,7 +76,7 @@ class QuantRow(QAbstractButton):
             free = capacity(self._picture)
             paint_bar(painter, QRectF(places.bar), parts, self._most, free, self._look)
             _write(painter, places.total, total_size(self.line), own.bold, theme.text, right=True)
-            self._paint_verdict(painter, places.verdict)
+            self._paint_verdict(painter, places.verdict, left=self._columns.lines == 3)
 
     def _paint_ground(self, painter: QPainter) -> None:
         theme = self._look.theme
@@ -97,9 +97,9 @@ class QuantRow(QAbstractButton):
         assert self._columns is not None
         theme, own, below = self._look.theme, self._columns.fonts, remark(self.line)
         upper = lower = place
-        if self._columns.two_lines:  # one beside the other
+        if self._columns.lines > 1:  # one beside the other
             taken = QFontMetrics(own.bold).horizontalAdvance(self.line.label)
-            lower = place.adjusted(taken + self._look.px(8), 0, 0, 0)
+            lower = place.adjusted(taken + self._look.px(REMARK_GAP), 0, 0, 0)
         elif below:
             half, edge = place.height() // 2, self._look.px(3)
             upper, lower = place.adjusted(0, edge, 0, -half), place.adjusted(0, half, 0, -edge)
@@ -107,12 +107,12 @@ class QuantRow(QAbstractButton):
         _write(painter, upper, self.line.label, own.bold, theme.text)
         _write(painter, lower, below, own.small, colour)
 
-    def _paint_verdict(self, painter: QPainter, column: QRect) -> None:
+    def _paint_verdict(self, painter: QPainter, column: QRect, *, left: bool) -> None:
         assert self.line is not None
         size = pill_size(self.line.verdict, self._look)
         place = QRect(0, 0, min(size.width(), column.width()), size.height())
         place.moveCenter(column.center())
-        place.moveRight(column.right())
+        place.moveLeft(column.left()) if left else place.moveRight(column.right())
         paint_pill(painter, place, self.line.verdict, self.line.tone, self._look)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802

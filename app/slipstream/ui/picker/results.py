@@ -18,7 +18,7 @@ class Results(RowList):
 
     Attributes:
         chosen: the key of the model the user wants to see.
-        end_near: the end of the list is nearly in sight.
+        end_near: the end of the list is in sight, or nearly.
     """
 
     chosen = Signal(str)
@@ -28,6 +28,13 @@ class Results(RowList):
         super().__init__(look, name, parent)
         self.clicked.connect(self._on_chosen)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether all of it is in sight, so that nobody can scroll to its end."""
+        self.executeDelayedItemsLayout()
+        return self.verticalScrollBar().maximum() == 0
 
     def show_entries(self, entries: Sequence[Row], current: str = "") -> None:
         """Show these models, with the one that is looked at marked."""
@@ -54,6 +61,10 @@ class Results(RowList):
     def _on_scrolled(self, at: int) -> None:
         bar = self.verticalScrollBar()
         if at >= bar.maximum() - bar.pageStep():
+            self.end_near.emit()
+
+    def _on_range_changed(self, _first: int, last: int) -> None:
+        if last == 0:  # it became taller
             self.end_near.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: D102, N802

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from slipstream.cancel import CancelToken
+from slipstream.ui.i18n import tr
 from slipstream.ui.work import Job, Work
 
 if TYPE_CHECKING:
@@ -31,8 +32,14 @@ class Stage(StrEnum):
 class _Pages:
     """The results of one search, read on whenever more are wanted; by one thread at a time."""
 
-    def __init__(self, text: str, largest: int | None) -> None:
-        self._text, self._largest = text, largest
+    def __init__(self, text: str, largest: int | None, known: frozenset[str]) -> None:
+        """Prepare.
+
+        Args:
+            text, largest: as ``Search.ask`` has them.
+            known: repositories that were found before, and are left out.
+        """
+        self._text, self._largest, self._known = text, largest, known
         self.waiting = 0.0
         self._found: Iterator[FoundModel] | None = None
         self.cancel = CancelToken()
@@ -53,7 +60,7 @@ class _Pages:
         from slipstream.hub.search import search
 
         with connect() as connection:
-            yield from search(
+            found = search(
                 self._text,
                 connection,
                 self.cancel,
@@ -61,6 +68,7 @@ class _Pages:
                 sort="trending",
                 waiting=self._wait,
             )
+            yield from (one for one in found if one.repo not in self._known)
 
     def _wait(self, seconds: float) -> None:
         self.waiting = seconds
@@ -118,11 +126,12 @@ class Search(QObject):
             self._settle.start()
 
     def again(self) -> None:
-        """Ask the same once more, after a failure."""
-        if self._asked is not None:
-            text, largest = self._asked
-            self._asked = None
-            self.ask(text, largest, at_once=True)
+        """Ask the same once more, after a failure; what was found stays."""
+        if self.stage is Stage.FAILED:
+            self.error = None
+            self.stage = Stage.ASKING
+            self.changed.emit()
+            self._begin()
 
     def more(self) -> None:
         """Read on, if there is more."""
@@ -133,7 +142,7 @@ class Search(QObject):
     def _begin(self) -> None:
         assert self._asked is not None
         self._settle.stop()
-        self._pages = _Pages(*self._asked)
+        self._pages = _Pages(*self._asked, frozenset(one.repo for one in self.found))
         self._read(self._pages)
 
     def _read(self, pages: _Pages) -> None:
@@ -158,3 +167,18 @@ class Search(QObject):
         self.error = error
         self.stage = Stage.FAILED
         self.changed.emit()
+
+
+def search_words(search: Search) -> str:
+    """What a search is at, where its results do not show it; else empty."""
+    match search.stage:
+        case Stage.IDLE | Stage.ASKING if not search.found:
+            seconds = round(search.waiting)
+            if not seconds:
+                return tr("Asking the Hub…")
+            return tr("The Hub asks us to wait {n} s.").format(n=seconds)
+        case Stage.FAILED:
+            return tr("The list ends here: the Hub does not answer.")
+        case Stage.END if not search.found:
+            return tr("Nothing was found. Try fewer words, or owner/name.")
+    return ""
