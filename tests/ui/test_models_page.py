@@ -468,9 +468,7 @@ def test_a_folder_chosen_on_the_first_page_is_shown_there(
     running.window.pages.welcome()
     steps = running.window.pages.first_steps
     assert steps is not None
-    monkeypatch.setattr(
-        QFileDialog, "getExistingDirectory", lambda *_args: str(own_model.parent)
-    )
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args: str(own_model.parent))
     steps.folder.click()
     until(lambda: any("My Own 3M" in row.accessibleName() for row in steps.stores.rows))
     assert running.preferences.values.model_folders == (str(own_model.parent),)

@@ -165,9 +165,7 @@ def _look_up(
     return None
 
 
-def _get(
-    url: str, connection: Connection, kind: type[_T]
-) -> "Callable[[HfApi], tuple[_T, str]]":
+def _get(url: str, connection: Connection, kind: type[_T]) -> "Callable[[HfApi], tuple[_T, str]]":
     """A call that gets an answer of some kind as the Hub sends it, and the query for the next page
     or "".
 
