@@ -1,19 +1,21 @@
 """The page of a model: every knob moves every bar, at once by formula and at rest by the engine."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gguf_files import DEMO, DEMO_DFLASH, DEMO_SMALL, write_mtp, write_projector
-from hub_server import HubFile, HubServer, Repo, layouts
+from gguf_files import DEMO, DEMO_DFLASH, DEMO_MTP, DEMO_SMALL, write_mtp, write_projector
+from hub_server import HubFile, HubServer, Made, Repo, layouts
 from hub_server.splitting import quantized
 from local_stores import own_stores
 from machines import GIB, apple, card, computer
 from slipstream import paths
 from slipstream.cancel import Cancelled, CancelToken
+from slipstream.drafters.attached import attached
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.drafters.verdicts import Verdict, record
 from slipstream.engine.advice import (
@@ -28,6 +30,8 @@ from slipstream.engine.advice import (
 )
 from slipstream.engine.computer import Survey, survey
 from slipstream.engine.embedded_values import KV_TYPES
+from slipstream.engine.knobs import keep_knobs, knobs_of
+from slipstream.engine.model_records import settings_of
 from slipstream.engine.picker import Picker
 from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture
 from slipstream.engine.spec import Choice, EngineSpec
@@ -181,6 +185,18 @@ def test_layers_by_hand_on_another_computer(desk: Desk) -> None:
     placement = by_hand.lines[0].plan.placement
     assert (placement.fit, placement.offload.layers) == (Fit.PARTIAL, {"CUDA0": 2})
     assert not picker.picture(KNOBS, NEVER).exact  # no engine here knows that card
+
+
+def test_layers_by_hand_that_do_not_fit_are_not_blamed_on_the_model(desk: Desk) -> None:
+    where = imagined(desk, computer(16, 0.002))
+    picker = on_disk(where, DEMO)
+    assert picker.sketch(KNOBS, NEVER).recommended is not None
+    by_hand = picker.sketch(replace(KNOBS, gpu_layers=99), NEVER)
+    assert by_hand.recommended is None
+    layers = by_hand.lines[0].plan.layers
+    assert by_hand.headline == (
+        f"Q8_0 does not fit with {layers} of {layers} layers on the GPU; left to automatic it may."
+    )
 
 
 def test_what_does_not_fit_is_said_in_the_headline(desk: Desk) -> None:
@@ -413,6 +429,90 @@ def test_what_is_here_comes_first_and_costs_nothing(page: Page) -> None:
     assert labels(picture) == ["F16", "Q4_0", "Q8_0"]
     assert [line.here for line in picture.lines] == [True, False, False]
     assert picture.lines[0].download == 0
+
+
+def downloaded(repo: Repo, *endings: str) -> list[Path]:
+    """Files of a repository, as the cache holds them."""
+    found = []
+    for ending in endings:
+        file = next(one for one in repo.files if one.path.endswith(ending))
+        there = snapshot_path(hub_cache(), repo.id, repo.commit, file.path)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        content = file.content
+        assert not isinstance(content, Made)
+        there.write_bytes(content if isinstance(content, bytes) else content.read_bytes())
+        found.append(there)
+    return found
+
+
+def line_of(picture: Picture, label: str) -> Line:
+    return next(line for line in picture.lines if line.label == label)
+
+
+def test_what_running_a_downloaded_pair_showed_counts_on_the_page_of_its_repository(
+    page: Page, desk: Desk
+) -> None:
+    repo = layouts.quantizations()
+    (target,) = downloaded(repo, "Q8_0.gguf")
+    assert line_of(further(page(repo)).sketch(KNOBS, NEVER), "Q8_0").spec.kind is DrafterKind.MTP
+    bad = Verdict(False, "It was never right.", 50, 0, desk.choice.engine.build, time.time())
+    record(target, None, DrafterKind.MTP, bad)
+    picture = further(page(repo)).sketch(KNOBS, NEVER)
+    assert line_of(picture, "Q8_0").spec.kind is DrafterKind.DFLASH
+    assert line_of(picture, "Q4_0").spec.kind is DrafterKind.MTP  # that one was never run
+
+
+def test_a_drafter_chosen_on_the_page_of_a_repository_is_remembered(page: Page) -> None:
+    repo = layouts.quantizations()
+    target, drafter = downloaded(repo, "Q8_0.gguf", f"dflash-{NAME}-Q8_0.gguf")
+    picker = further(page(repo))
+    dflash = option(picker.sketch(KNOBS, NEVER), DrafterKind.DFLASH)
+    knobs = replace(KNOBS, drafter=dflash.key)
+    line = line_of(picker.sketch(knobs, NEVER), "Q8_0")
+    assert line.spec.drafter == drafter
+    keep_knobs(target, knobs, line.spec, KNOBS.context)
+    assert attached(target).choice == drafter
+    again = further(page(repo)).sketch(knobs_of(target, KNOBS.context), NEVER)
+    assert line_of(again, "Q8_0").spec.drafter == drafter
+    local = on_disk(picker.desk, target).sketch(knobs_of(target, KNOBS.context), NEVER)
+    assert local.lines[0].spec == line_of(again, "Q8_0").spec
+
+
+def test_a_chosen_file_and_the_head_inside_are_told_apart(desk: Desk, tmp_path: Path) -> None:
+    model = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    sidecar = Path(shutil.copy(DEMO_MTP, tmp_path))
+    picker = on_disk(desk, model)
+    head, file = (one for one in picker.sketch(KNOBS, NEVER).drafters if one.kind == "mtp")
+    for wanted, drafter in ((file, sidecar), (head, None), (file, sidecar)):
+        knobs = replace(KNOBS, drafter=wanted.key)
+        line = on_disk(desk, model).sketch(knobs, NEVER).lines[0]
+        assert line.spec.drafter == drafter
+        keep_knobs(model, knobs, line.spec, KNOBS.context)
+        again = on_disk(desk, model).sketch(knobs_of(model, KNOBS.context), NEVER)
+        assert again.lines[0].spec == line.spec
+        keep_knobs(model, again.knobs, again.lines[0].spec, KNOBS.context)
+        assert settings_of(model).spec == "mtp"
+
+
+def test_a_quantization_without_the_chosen_drafter_is_kept_as_it_was_shown(
+    desk: Desk, tmp_path: Path
+) -> None:
+    model = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    knobs = replace(KNOBS, drafter="dflash:of/another.gguf")
+    line = on_disk(desk, model).sketch(knobs, NEVER).lines[0]
+    assert line.spec.kind is None
+    keep_knobs(model, knobs, line.spec, KNOBS.context)
+    assert settings_of(model).spec == "off"
+
+
+def test_the_drafter_in_use_is_named_by_its_key(desk: Desk, tmp_path: Path) -> None:
+    model, _ = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
+    picker = on_disk(desk, model)
+    picture = picker.sketch(KNOBS, NEVER)
+    assert picture.drafter == "mtp"
+    dflash = option(picture, DrafterKind.DFLASH)
+    assert picker.sketch(replace(KNOBS, drafter=dflash.key), NEVER).drafter == dflash.key
+    assert picker.sketch(replace(KNOBS, drafter=OFF), NEVER).drafter == ""
 
 
 def test_a_hub_that_is_gone_is_told_and_costs_nothing_else(page: Page, hub: HubServer) -> None:

@@ -180,7 +180,7 @@ def test_a_drafter_of_the_same_shape_for_another_model_is_offered_not_taken(
     hub.add(repo("somebody/Qwen3.8-27B-GGUF", files))
     found = hub.companions("somebody/Qwen3.8-27B-GGUF")
     assert found.chosen is None
-    (one,) = found.plausible
+    (one,) = (each for each in found.drafters if each.fits)
     assert "another model (mtp-Qwen3.6-27B" in one.reason
 
 
@@ -272,7 +272,7 @@ def test_tokens_are_fetched_only_when_the_headers_leave_them_open(hub: Hub, tmp_
     files = {"Model-Nine-9B-Q8_0.gguf": target, "dflash-Model-Nine-9B.gguf": drafter}
     hub.add(repo("some/Model-Nine-9B-GGUF", files))
     found = hub.companions("some/Model-Nine-9B-GGUF")
-    assert [one.reason for one in found.plausible] == [
+    assert [one.reason for one in found.drafters if one.fits] == [
         "1 of its tokens are not those of this model."
     ]
 

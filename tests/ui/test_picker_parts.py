@@ -96,9 +96,21 @@ def test_a_drafter_says_what_it_costs_and_how_sure_it_is() -> None:
 
 
 def picture(*drafters: DrafterOption, used: str) -> Picture:
-    knobs = Knobs(4096, drafter=used)
     return Picture(
-        "m", knobs, (), drafters, "", "", computer(16), (), None, None, 0, exact=True, problems=()
+        name="m",
+        knobs=Knobs(4096),
+        lines=(),
+        drafters=drafters,
+        drafter=used,
+        headline="",
+        reason="",
+        computer=computer(16),
+        devices=(),
+        projector=None,
+        trained_context=None,
+        layers=0,
+        exact=True,
+        problems=(),
     )
 
 

@@ -91,7 +91,7 @@ def _failed(found: Found, drafter: Drafter, engine: str | None) -> str | None:
     """Why a drafter is no good on this engine, as far as it ran there."""
     if engine is None or found.target is None:
         return None
-    verdict = verdicts.verdict_on(found.target, drafter.path, drafter.kind, engine)
+    verdict = verdicts.verdict_on(found.target, drafter.here, drafter.kind, engine)
     return None if verdict is None or verdict.ok else verdict.reason
 
 

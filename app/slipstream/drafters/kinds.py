@@ -52,6 +52,7 @@ class Drafter:
         bytes: size of its file; 0 when it has none.
         longest_draft: most draft tokens it can make in one step; None where there is no limit.
         chosen: the user wants this model to be drafted by it.
+        copy: its file on this computer, where ``path`` is a name in a repository.
     """
 
     kind: DrafterKind
@@ -61,6 +62,12 @@ class Drafter:
     bytes: int = 0
     longest_draft: int | None = None
     chosen: bool = False
+    copy: Path | None = None
+
+    @property
+    def here(self) -> Path | None:
+        """Its file on this computer; None without one."""
+        return self.copy or self.path
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from slipstream.drafters.flags import can_run
 from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
 from slipstream.drafters.verdicts import verdict_on
-from slipstream.engine.picture import DrafterOption
+from slipstream.engine.picture import DrafterOption, drafter_key
 from slipstream.hub.companions import Companion
 from slipstream.hub.files import Listing
-from slipstream.hub.here import look_here
 from slipstream.paths import printable
 from slipstream.planning.quantizations import Quantization
 from slipstream.planning.rows import Row, path_of
@@ -42,12 +41,18 @@ class Known:
 
 def key_of(drafter: Drafter | Unfit) -> str:
     """A name for a drafter that stays the same however often it is looked for."""
-    return f"{drafter.kind}:{drafter.path.as_posix()}" if drafter.path else drafter.kind.value
+    return drafter_key(drafter.kind, drafter.path)
 
 
 def with_key(found: Found, key: str) -> Drafter | None:
     """The drafter of that name, if it is among those that fit."""
     return next((one for one in found.drafters if key_of(one) == key), None)
+
+
+def meant_by(found: Found, key: str) -> Drafter | None:
+    """The same, or the first of a kind: a model's settings name the kind alone."""
+    of_kind = (one for one in found.drafters if one.kind.value == key)
+    return with_key(found, key) or next(of_kind, None)
 
 
 def options(known: Known, wanted: str) -> Iterator[DrafterOption]:
@@ -74,7 +79,7 @@ def options(known: Known, wanted: str) -> Iterator[DrafterOption]:
 def _option(one: Drafter, known: Known) -> DrafterOption:
     companion = _companion(one, known)
     runs = can_run(one.kind, known.spec_types)
-    seen = _seen(one, companion, known)
+    seen = _seen(one, known)
     detail = f"{one.reason} {seen}".strip()
     return DrafterOption(
         key=key_of(one),
@@ -128,14 +133,10 @@ def _other_repo(companion: Companion | None, known: Known) -> str:
     return companion.repo
 
 
-def _seen(one: Drafter, companion: Companion | None, known: Known) -> str:
+def _seen(one: Drafter, known: Known) -> str:
     """What running it with this very quantization on this engine showed."""
-    target, drafter = known.shown.found.target, one.path
-    if known.row and known.listing:
-        target = known.row.path
-        if companion and companion.files:
-            drafter = look_here(companion.repo, companion.revision, companion.files).path
-    if target is None or (one.path and drafter is None) or one.kind is DrafterKind.NGRAM:
+    target = known.shown.found.target
+    if target is None or one.kind is DrafterKind.NGRAM:
         return ""
-    verdict = verdict_on(target, drafter, one.kind, known.engine)
+    verdict = verdict_on(target, one.here, one.kind, known.engine)
     return verdict.reason if verdict else ""

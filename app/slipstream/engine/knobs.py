@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from slipstream.drafters.attached import choose_drafter
+from slipstream.drafters.attached import Choice, attached, choose_drafter
 from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
 from slipstream.engine.model_records import save_settings, settings_of
 from slipstream.engine.model_settings import ModelSettings
@@ -21,10 +21,11 @@ def knobs_of(path: Path | None, usual_context: int) -> Knobs:
         usual_context: tokens that the app's settings say.
     """
     own = settings_of(path) if path else ModelSettings()
+    choice = attached(path).choice if path else "automatic"
     return Knobs(
         context=own.context or usual_context,
         kv_type=own.kv_type or Knobs.kv_type,
-        drafter=_drafter_of(own),
+        drafter=_drafter_of(own, choice),
         projector=own.use_projector,
         gpu_layers=own.gpu_layers,
     )
@@ -41,7 +42,7 @@ def keep_knobs(path: Path, knobs: Knobs, spec: SpecConfig, usual_context: int) -
 
     Raises: SlipstreamError, if that cannot be kept.
     """
-    own = settings_of(path)
+    own, choice = settings_of(path), attached(path).choice
     usual = own.context is None and knobs.context == usual_context
     wanted = replace(
         own,
@@ -49,25 +50,34 @@ def keep_knobs(path: Path, knobs: Knobs, spec: SpecConfig, usual_context: int) -
         kv_type="" if knobs.kv_type == Knobs.kv_type else knobs.kv_type,
         use_projector=knobs.projector,
         gpu_layers=knobs.gpu_layers,
-        spec=_spec_of(knobs, spec, own),
+        spec=_spec_of(knobs, spec, own, choice),
     )
     if wanted != own:
         save_settings(path, wanted)
-    if knobs.drafter not in (AUTO, OFF) and spec.drafter and spec.drafter.is_file():
+    if knobs.drafter in (AUTO, OFF):
+        return
+    if spec.drafter and spec.drafter.is_file():
         choose_drafter(path, spec.drafter)
+    elif spec.kind is DrafterKind.MTP and isinstance(choice, Path):
+        choose_drafter(path, "automatic")  # the head inside comes before any file
 
 
-def _drafter_of(own: ModelSettings) -> str:
-    """The key of what the settings name, as far as it needs no file."""
+def _drafter_of(own: ModelSettings, choice: Choice) -> str:
+    """The key of what the settings name; a file that was chosen is what automatic takes first."""
     if own.spec == "off":
         return OFF
+    if own.spec == DrafterKind.MTP and isinstance(choice, Path):
+        return AUTO
     return own.spec if own.spec in _WITHOUT_FILE else AUTO
 
 
-def _spec_of(knobs: Knobs, spec: SpecConfig, own: ModelSettings) -> SpecChoice | None:
-    """A way that the knobs cannot show stays as long as they are left at automatic."""
+def _spec_of(
+    knobs: Knobs, spec: SpecConfig, own: ModelSettings, choice: Choice
+) -> SpecChoice | None:
+    """A way that the knobs cannot show stays as long as they are left at automatic; a quantization
+    without the drafter that was chosen is run as it was shown, without any."""
     if knobs.drafter == OFF:
         return "off"
     if knobs.drafter == AUTO:
-        return own.spec if _drafter_of(own) == AUTO else None
-    return spec.kind
+        return own.spec if _drafter_of(own, choice) == AUTO else None
+    return spec.kind or "off"

@@ -13,8 +13,8 @@ from slipstream.drafters.choose import choose
 from slipstream.drafters.kinds import PLAIN, SpecConfig
 from slipstream.engine.advice import Advice, Desk, Subject, fulfil
 from slipstream.engine.computer import batch_for, measured_by
-from slipstream.engine.drafter_options import Known, options, with_key
-from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture
+from slipstream.engine.drafter_options import Known, meant_by, options
+from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture, drafter_key
 from slipstream.engine.transfers import Transfers
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.orders import Order
@@ -146,6 +146,7 @@ class Picker:
             knobs=knobs,
             lines=tuple(lines),
             drafters=self._options(shown, knobs),
+            drafter=_drafter_of(shown),
             headline=headline(alike, advice.computer),
             reason=shown.why,
             computer=advice.computer,
@@ -180,7 +181,7 @@ class Picker:
         engine, types = self.desk.choice.engine, self.desk.spec_types
         if wanted == AUTO:
             return choose(one.found, "auto", types, engine=engine.build)
-        drafter = None if wanted == OFF else with_key(one.found, wanted)
+        drafter = None if wanted == OFF else meant_by(one.found, wanted)
         if drafter is None:
             return PLAIN
         return choose(replace(one.found, drafters=(drafter,)), drafter.kind, types)
@@ -275,6 +276,11 @@ class Picker:
             return None
         own = (plan for plan in plans if plan.quantization.files == one.files)
         return next((plan.placement.need.total for plan in own), None)
+
+
+def _drafter_of(line: Line) -> str:
+    spec = line.plan.setup.spec
+    return drafter_key(spec.kind, spec.drafter) if spec.kind else ""
 
 
 def _order(line: Line) -> tuple[bool, int, int]:

@@ -1,11 +1,11 @@
 """What the page of a model shows, as values: every quantization with its memory and its verdict."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
 from slipstream.planning.computer import Computer
@@ -34,6 +34,12 @@ class Knobs:
     drafter: str = AUTO
     projector: bool = True
     gpu_layers: int | None = None
+
+
+def drafter_key(kind: DrafterKind, path: Path | None) -> str:
+    """What ``Knobs.drafter`` calls a drafter; a kind alone is a head inside the model, n-grams, or
+    whatever is the first of its kind."""
+    return f"{kind}:{path.as_posix()}" if path else kind.value
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,14 @@ class Line:
         return self.plan.quantization.name
 
     @property
+    def spec(self) -> SpecConfig:
+        """How it was planned to speculate, with the drafter's file on this computer."""
+        spec = self.plan.setup.spec
+        drafters = self.plan.quantization.found.drafters
+        copies = (one.copy for one in drafters if (one.kind, one.path) == (spec.kind, spec.drafter))
+        return replace(spec, drafter=next(copies, None) or spec.drafter)
+
+    @property
     def recommended(self) -> bool:
         """Whether it is the one to take."""
         return self.plan.recommended
@@ -123,6 +137,8 @@ class Picture:
         knobs: what it was made for.
         lines: the quantizations: those that are here first, then by bits and size.
         drafters: what may draft, the best first; n-grams last.
+        drafter: the key of the one that the line to take, or else the first, is planned with; empty
+            for none.
         headline: the recommendation as one sentence; else what is wrong, in one.
         reason: what more there is to say about it, with the numbers.
         computer, devices: what it was planned for.
@@ -137,6 +153,7 @@ class Picture:
     knobs: Knobs
     lines: tuple[Line, ...]
     drafters: tuple[DrafterOption, ...]
+    drafter: str
     headline: str
     reason: str
     computer: Computer

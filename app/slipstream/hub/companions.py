@@ -93,11 +93,6 @@ class Companions:
         return next((one for one in self.drafters if one.proven), None)
 
     @property
-    def plausible(self) -> tuple[Companion, ...]:
-        """What fits by its shape, and may have been made for another model."""
-        return tuple(one for one in self.drafters if one.fits and not one.proven)
-
-    @property
     def unfit(self) -> tuple[Companion, ...]:
         """Drafters that cannot draft for this model."""
         return tuple(one for one in self.drafters if not one.fits)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from slipstream.drafters.attached import all_attached, identity
 from slipstream.drafters.discovery import NGRAM
 from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
 from slipstream.hub.companions import Companion
@@ -50,6 +51,8 @@ class Alike:
         self, listing: Listing, read: Read, projector: tuple[FileSet, Header | None] | None
     ) -> None:
         self._listing, self._read, self._projector = listing, read, projector
+        self._attached = all_attached()
+        self._copies: dict[tuple[str, str], Path | None] = {}
         self._model, self._shape = model_of(read.header), shape_key(read.header)
         self._resizer = Resizer(read.header)
 
@@ -74,13 +77,50 @@ class Alike:
             model=model,
             shape=shape,
             files=tuple(Path(file.path) for file in one.files),
-            found=_found(drafters, listing),
+            found=self._found(drafters, here.path),
             projector=projector[1] if projector else None,
             download=here.missing,
             read=own is not None,
             headers=_Headers(read, listing, drafters),
         )
         return Row(one, quantization, drafters, projector[0] if projector else None, here.path)
+
+    def _found(self, drafters: Sequence[Companion], target: Path | None) -> Found:
+        """What drafts for a quantization; of one that is here, as it would be loaded."""
+        listing = self._listing
+        choice = self._attached(target).choice if target else "automatic"
+        wanted = identity(choice) if isinstance(choice, Path) else None
+
+        def drafter(one: Companion) -> Drafter:
+            copy = self._copy(one) if target else None
+            return Drafter(
+                one.kind,
+                path_of(one, listing),
+                one.proven,
+                one.reason,
+                one.bytes,
+                one.longest_draft,
+                chosen=copy is not None and identity(copy) == wanted,
+                copy=copy,
+            )
+
+        fit = [drafter(one) for one in drafters if one.fits]
+        unfit = [
+            Unfit(one.kind, path, one.reason, missed=False)
+            for one in drafters
+            if not one.fits and (path := path_of(one, listing))
+        ]
+        chosen_first = sorted(fit, key=lambda one: not one.chosen)
+        return Found((*chosen_first, NGRAM), tuple(unfit), target, plain=choice == "none")
+
+    def _copy(self, one: Companion) -> Path | None:
+        """The file of a drafter on this computer, looked for once."""
+        if one.files is None:
+            return None
+        key = one.repo, one.files.path
+        if key not in self._copies:
+            self._copies[key] = look_here(one.repo, one.revision, one.files).path
+        return self._copies[key]
 
 
 class _Headers(Mapping[Path, Header]):
@@ -113,19 +153,3 @@ def path_of(one: Companion, listing: Listing) -> Path | None:
     if one.files is None:
         return None
     return Path(one.files.path) if one.repo == listing.repo else Path(one.repo, one.files.path)
-
-
-def _found(drafters: Sequence[Companion], listing: Listing) -> Found:
-    fit = [
-        Drafter(
-            one.kind, path_of(one, listing), one.proven, one.reason, one.bytes, one.longest_draft
-        )
-        for one in drafters
-        if one.fits
-    ]
-    unfit = [
-        Unfit(one.kind, path, one.reason, missed=False)
-        for one in drafters
-        if not one.fits and (path := path_of(one, listing))
-    ]
-    return Found((*fit, NGRAM), tuple(unfit))

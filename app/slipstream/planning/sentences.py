@@ -57,6 +57,9 @@ def headline(plans: Sequence[Plan], computer: Computer) -> str:
         return f"{best.quantization.label} {_fits_how(best, computer)}."
     smallest = min(plans, key=lambda one: one.placement.need.total)
     label, need = smallest.quantization.label, smallest.placement.need.total
+    if smallest.placement.by_hand and need <= computer.free:
+        what = label if len(plans) == 1 else f"Even the smallest, {label},"
+        return f"{what} does not fit with {_by_hand(smallest)}; left to automatic it may."
     needs = f"needs {size(need)}, and {_free_words(smallest, computer)} are free"
     if len(plans) == 1:
         return f"{label} does not fit: it {needs}."

@@ -6,7 +6,7 @@ from itertools import pairwise
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from slipstream.engine.picture import AUTO, OFF, DrafterOption, Picture
+from slipstream.engine.picture import DrafterOption, Picture
 from slipstream.ui.i18n import tr
 from slipstream.ui.picker.wording import drafter_chip
 from slipstream.ui.widgets.eliding_button import ElidingButton
@@ -50,7 +50,7 @@ class DrafterChips(QWidget):
         """
         words = tr("Drafters · looking for more…") if looking else tr("Drafters")
         self._title.setText(words)
-        used = _used(picture)
+        used = picture.drafter
         self._arrange([option.key for option in picture.drafters])
         for option in picture.drafters:
             _wear(self._by_key[option.key], option, used=option.key == used)
@@ -89,16 +89,3 @@ def _wear(chip: ElidingButton, option: DrafterOption, *, used: bool) -> None:
     chip.setAccessibleName(f"{said}. {option.detail}")
     chip.setToolTip(option.detail)
     chip.setEnabled(option.fits)
-
-
-def _used(picture: Picture) -> str:
-    """The key of the drafter that the recommended quantization would run with."""
-    if picture.knobs.drafter == OFF:
-        return ""
-    if picture.knobs.drafter != AUTO:
-        return picture.knobs.drafter
-    line = picture.recommended or next(iter(picture.lines), None)
-    kind = line.plan.setup.spec.kind if line else None
-    same = (one for one in picture.drafters if one.kind == kind and one.fits and one.proven)
-    found = next(same, None)
-    return found.key if found else ""

@@ -128,8 +128,8 @@ class Ordering(QObject):
         """What keeps the knobs as they stand now; for a worker."""
         picture = self._model.picture
         assert picture is not None  # a line is of one
-        spec, usual = line.plan.setup.spec, self._preferences.values.default_context
-        return partial(keep_knobs, path, picture.knobs, spec, usual)
+        usual = self._preferences.values.default_context
+        return partial(keep_knobs, path, picture.knobs, line.spec, usual)
 
     def _as_they_stand(self) -> Iterator[Line]:
         """What waits, as it is planned now."""
