@@ -9,17 +9,21 @@ from downloading import MIB, REPO, get, item_of, sent
 from gguf_files import write_target
 from hub_server import HubFile, HubServer, Made, Repo
 from local_stores import own_stores
-from slipstream.cancel import CancelToken
+from slipstream.cancel import Cancelled, CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.cache import blob_path
 from slipstream.hub.connection import connect
 from slipstream.hub.downloads.leftovers import leftovers
 from slipstream.hub.downloads.orders import Order
+from slipstream.hub.downloads.progress import Progress
 from slipstream.hub.downloads.records import Records
+from slipstream.hub.downloads.sets import download
+from slipstream.hub.here import look_here
 from slipstream.hub.library.finish import order_to_finish
 from slipstream.hub.library.models import Library, LocalModel
 from slipstream.hub.library.scan import scan
-from slipstream.hub.library.unfinished import Begun, begun, begun_of, can_be_finished
+from slipstream.hub.library.unfinished import Begun, Unfinished, begun, begun_of, can_be_finished
+from slipstream.hub.repository import FileSet
 from slipstream.paths import downloads_folder
 
 NAMES = [f"Test-Q4_K_M-0000{n}-of-00003.gguf" for n in (1, 2, 3)]
@@ -60,7 +64,7 @@ def downloads() -> tuple[Begun, ...]:
     return begun(leftovers(Records(downloads_folder())))
 
 
-def to_finish(model: LocalModel) -> Order:
+def to_finish(model: Unfinished) -> Order:
     with connect() as connection:
         return order_to_finish(model, connection, CancelToken())
 
@@ -104,9 +108,42 @@ def test_a_part_without_a_model_goes_on_too(hub: HubServer, tmp_path: Path) -> N
     own.parent.mkdir(parents=True)
     own.with_name(f"{own.name}.part").write_bytes(b"x" * 1000)
     (part,) = library().parts
-    assert not can_be_finished(part, downloads())
+    assert begun_of(part, downloads()) is None
     Records(downloads_folder()).add(order, "paused")
-    assert can_be_finished(part, downloads())
+    assert begun_of(part, downloads()) is not None
+
+
+def test_what_was_cancelled_and_kept_is_finished_from_its_repository(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    order = only(hub, "Test-Q8_0.gguf")
+    stop = CancelToken()
+    hub.sending.rate = 4 * MIB
+
+    def stop_soon(far: Progress) -> None:
+        if far.done:
+            stop.cancel()
+
+    with pytest.raises(Cancelled), connect() as connection:
+        download(order, connection, stop, stop_soon)
+    (part,) = library().parts
+    assert can_be_finished(part, ())
+    left = look_here(REPO, hub.repos[REPO].commit, FileSet("Q8_0", order.items[0].files)).missing
+    assert 0 < left < MIB
+    hub.sending.rate = 0
+    assert to_finish(part) == order
+    get(hub, order=order)
+    assert library().parts == ()
+
+
+def test_a_part_that_its_repository_has_no_more(hub: HubServer, tmp_path: Path) -> None:
+    blobs = tmp_path / "cache" / "models--owner--name" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / f"{'c' * 64}.part").write_bytes(b"x" * 1000)
+    (part,) = library().parts
+    with pytest.raises(SlipstreamError) as caught:
+        to_finish(part)
+    assert caught.value.code == "no_longer_there"
 
 
 def test_a_set_of_the_users_own_has_no_origin(hub: HubServer, tmp_path: Path) -> None:

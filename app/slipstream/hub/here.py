@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipstream.errors import SlipstreamError
-from slipstream.hub.cache import find, hub_cache
-from slipstream.hub.files import Listing
+from slipstream.hub.cache import blob_path, find, hub_cache
+from slipstream.hub.downloads.blocks import held, map_of
+from slipstream.hub.files import Listing, RepoFile
 from slipstream.hub.headers import stored_set
 from slipstream.hub.repository import FileSet
 from slipstream.weights.header import Header
@@ -31,10 +32,17 @@ def look_here(repo: str, revision: str, file_set: FileSet) -> Here:
     cache = hub_cache()
     found = [find(cache, repo, revision, file) for file in file_set.files]
     there = zip(file_set.files, found, strict=True)
-    missing = sum(file.bytes for file, path in there if path is None)
+    missing = sum(_missing(cache, repo, file) for file, path in there if path is None)
     first = found[0]
     named = first is not None and first.name == file_set.files[0].name
     return Here(first if named and None not in found else None, missing)
+
+
+def _missing(cache: Path, repo: str, file: RepoFile) -> int:
+    """Bytes of a file without those that a download left behind."""
+    own = blob_path(cache, repo, file)
+    part = own.with_name(f"{own.name}.part")
+    return file.bytes - min(held(part), file.bytes) if map_of(part).exists() else file.bytes
 
 
 def known_header(listing: Listing, file_set: FileSet, here: Here | None = None) -> Header | None:

@@ -49,7 +49,9 @@ def can_be_finished(thing: Unfinished, downloads: Sequence[Begun]) -> bool:
     """Whether it is known where the rest of it is."""
     if begun_of(thing, downloads):
         return True
-    return isinstance(thing, LocalModel) and is_unfinished(thing) and origin_of(thing) is not None
+    if isinstance(thing, Part):
+        return bool(thing.repo)
+    return is_unfinished(thing) and origin_of(thing) is not None
 
 
 def origin_of(model: LocalModel) -> Place | None:

@@ -176,7 +176,7 @@ class Shelf(QObject):
         left = begun_of(thing, self.found.downloads)
         if left:
             self.finish_wanted.emit(left.record.order)
-        elif not isinstance(thing, Part):
+        else:
             self._work.start(
                 lambda cancel: _order(thing, cancel),
                 on_values=lambda orders: self.finish_wanted.emit(orders[-1]),
@@ -237,9 +237,9 @@ def _look(folders: list[Path], cancel: CancelToken) -> Iterator[Found]:
     yield Found(library, downloads, disk(library))
 
 
-def _order(model: LocalModel, cancel: CancelToken) -> Iterator[Order]:
+def _order(thing: Unfinished, cancel: CancelToken) -> Iterator[Order]:
     from slipstream.hub.connection import connect
     from slipstream.hub.library.finish import order_to_finish
 
     with connect() as connection:
-        yield order_to_finish(model, connection, cancel)
+        yield order_to_finish(thing, connection, cancel)
