@@ -361,6 +361,7 @@ def test_what_is_shown_stays_when_the_hub_goes_away(
     until(lambda: not page.model.looking_further)
     assert page.model.stage is Stage.SHOWN
     assert page.view.banner.headline.isVisible()
+    assert "cannot be reached" in notice(demo)
 
 
 def test_a_hub_that_is_away_is_told_and_asked_again(
@@ -371,6 +372,8 @@ def test_a_hub_that_is_away_is_told_and_asked_again(
     assert "cannot be reached" in page.view.trouble.text
     page.finder.field.setText("fox")
     until(lambda: "cannot be reached" in page.finder.trouble.text)
+    again, here = page.finder.trouble.buttons()
+    assert (again.text(), here.text()) == ("Try again", "Show what is on this computer")
     monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
     next(b for b in page.view.trouble.buttons() if b.text() == "Try again").click()
     until(lambda: page.model.stage is Stage.SHOWN)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -189,7 +190,11 @@ class Finder(QWidget):
         failed = self._search.stage is Stage.FAILED and self.tab is not Tab.RECENT
         self.again.setVisible(failed)
         if failed and self._search.error is not None and not entries:
-            ways = [(tr("Try again"), self._search.again)]
+            here = partial(self.tab_chosen.emit, Tab.HERE)
+            ways = [
+                (tr("Try again"), self._search.again),
+                (tr("Show what is on this computer"), here),
+            ]
             self.trouble.show_error(self._search.error, ways)
             self._stack.setCurrentIndex(1)
         else:
@@ -259,6 +264,8 @@ class Finder(QWidget):
         inner = QVBoxLayout(failed)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.addWidget(self.trouble)
+        works = tr("What is on this computer works all the same.")
+        inner.addWidget(label(works, "muted", wrap=True))
         inner.addStretch()
         for each in (listed, failed, self._here):
             self._stack.addWidget(each)
