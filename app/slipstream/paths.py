@@ -4,8 +4,10 @@
 chats are in it.
 """
 
+import errno
 import os
 import re
+import stat
 from pathlib import Path
 
 import platformdirs
@@ -95,6 +97,11 @@ def verdicts_file() -> Path:
     return _own("data") / "verdicts.json"
 
 
+def gains_file() -> Path:
+    """How much faster drafters made models, as far as that was measured; JSON."""
+    return _own("data") / "gains.json"
+
+
 def uses_file() -> Path:
     """When each model was last used; JSON."""
     return _own("data") / "uses.json"
@@ -136,7 +143,7 @@ def is_text(path: Path) -> bool:
     return True
 
 
-_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def printable(path: Path | str) -> str:
@@ -165,9 +172,20 @@ def real(path: Path) -> Path:
 def make_private(file: Path) -> None:
     """Create a file, if there is none, that only the user can read.
 
-    Raises: OSError.
+    Raises: OSError, also where something else has its place: who opens a pipe to add to it waits
+        for ever.
     """
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    number = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(file))
+    finally:
+        os.close(number)
+
+
+def is_other(file: Path) -> bool:
+    """Whether something that is no file has its place."""
+    return file.exists() and not file.is_file()
 
 
 def resources() -> Path:

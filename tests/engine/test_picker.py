@@ -16,6 +16,7 @@ from machines import GIB, apple, card, computer
 from slipstream import paths
 from slipstream.cancel import Cancelled, CancelToken
 from slipstream.drafters.attached import attached
+from slipstream.drafters.gains import Gain, Run, keep_gains
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.drafters.verdicts import Verdict, record
 from slipstream.engine.advice import (
@@ -270,6 +271,24 @@ def test_each_drafter_has_a_key_a_title_and_what_it_adds(desk: Desk, tmp_path: P
     exact = picker.picture(replace(KNOBS, drafter=dflash.key), NEVER).lines[0]
     plain_now = picker.picture(replace(KNOBS, drafter=OFF), NEVER).lines[0]
     assert weighed.memory == need(exact) - need(plain_now)
+
+
+def test_what_a_comparison_showed_is_told_instead_of_a_promise(desk: Desk, tmp_path: Path) -> None:
+    model, drafter = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
+    build = desk.choice.engine.build
+    head, dflash = (
+        Run(model, None, DrafterKind.MTP, build),
+        Run(model, drafter, DrafterKind.DFLASH, build),
+    )
+    good = Gain(1.42, 1.3, 1.55, sure=True, draft_tokens=3, when=1_760_000_000.0)
+    keep_gains([(head, good), (dflash, replace(good, speedup=0.6, low=0.5, high=0.7))])
+    picture = on_disk(desk, model).sketch(KNOBS, NEVER)
+    assert option(picture, DrafterKind.MTP).gain == good
+    assert option(picture, DrafterKind.MTP).detail.endswith(
+        "2025: 1.42 times as fast as without a drafter (between 1.30 and 1.55)."
+    )
+    assert "0.60 times as fast" in option(picture, DrafterKind.DFLASH).detail
+    assert option(picture, DrafterKind.NGRAM).gain is None
 
 
 def test_automatic_is_what_would_be_chosen_without_a_word(desk: Desk, tmp_path: Path) -> None:

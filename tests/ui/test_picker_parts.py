@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from machines import computer
+from slipstream.drafters.gains import Gain
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.picture import DrafterOption, Knobs, Picture
 from slipstream.hub.search import FoundModel
@@ -93,6 +94,9 @@ def test_a_drafter_says_what_it_costs_and_how_sure_it_is() -> None:
     assert drafter_chip(option(repo="a/b")) == "DFlash · a/b · 9 MB"
     assert drafter_chip(option(proven=False)).endswith("only plausible")
     assert drafter_chip(option(fits=False, proven=False)).endswith("does not fit")
+    gain = Gain(1.42, 1.3, 1.55, sure=True, draft_tokens=3, when=0.0)
+    assert drafter_chip(option(gain=gain)).endswith("1.42× as fast here")
+    assert drafter_chip(option(gain=replace(gain, sure=False))).endswith("no difference here")
 
 
 def picture(*drafters: DrafterOption, used: str) -> Picture:

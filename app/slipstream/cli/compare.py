@@ -9,6 +9,7 @@ from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.options import AsJson
 from slipstream.compare.document import document
+from slipstream.compare.keeping import keep
 from slipstream.compare.modes import Mode, default_modes, parse_modes
 from slipstream.compare.prompts import own_set, read_set
 from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, report
@@ -58,6 +59,7 @@ def compare(
         measured = Measured(plan)
         _measure(measured, cancel)
     found = report(measured)
+    keep(measured, found)
     if as_json:
         output.print_json(document(measured, found))
     else:

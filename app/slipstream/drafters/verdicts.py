@@ -44,7 +44,7 @@ def record(target: Path, drafter: Path | None, kind: DrafterKind, verdict: Verdi
 
     Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
     """
-    key = _key(target, drafter, kind, verdict.engine)
+    key = run_key(target, drafter, kind, verdict.engine)
     if key:
         change_entries(
             paths.verdicts_file,
@@ -66,15 +66,15 @@ def verdict_on(
         engine: build of the engine.
     """
     entries = read_entries(paths.verdicts_file)
-    key = _key(target, drafter, kind, engine) if entries else None
+    key = run_key(target, drafter, kind, engine) if entries else None
     with contextlib.suppress(KeyError, TypeError, ValueError):
         entry = entries[key] if key else None
         return _decoded(entry) if isinstance(entry, dict) else None
     return None
 
 
-def _key(target: Path, drafter: Path | None, kind: DrafterKind, engine: str) -> str | None:
-    """Names two versions of files, and how they ran; None if one of the files is gone."""
+def run_key(target: Path, drafter: Path | None, kind: DrafterKind, engine: str) -> str | None:
+    """A name for two versions of files and how they ran; None if one of the files is gone."""
     try:
         files = [_version(path) for path in (target, drafter) if path is not None]
     except (OSError, ValueError):
@@ -93,11 +93,12 @@ def _decoded(entry: dict[str, object]) -> Verdict:
     ok, reason, engine = entry["ok"], entry["reason"], entry["engine"]
     if not (isinstance(ok, bool) and isinstance(reason, str) and isinstance(engine, str)):
         raise TypeError
-    drafted, accepted = _number(entry["drafted"]), _number(entry["accepted"])
-    return Verdict(ok, reason, int(drafted), int(accepted), engine, _number(entry["when"]))
+    drafted, accepted = number(entry["drafted"]), number(entry["accepted"])
+    return Verdict(ok, reason, int(drafted), int(accepted), engine, number(entry["when"]))
 
 
-def _number(value: object) -> float:
+def number(value: object) -> float:
+    """A number that a file tells. Raises: TypeError, if it is none that can be."""
     if not isinstance(value, int | float) or not abs(value) < 1e18:
         raise TypeError
     return value

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from slipstream.drafters.flags import can_run
+from slipstream.drafters.gains import Gain, Run, gain_of
 from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
 from slipstream.drafters.verdicts import verdict_on
 from slipstream.engine.picture import DrafterOption, drafter_key
@@ -79,7 +81,8 @@ def options(known: Known, wanted: str) -> Iterator[DrafterOption]:
 def _option(one: Drafter, known: Known) -> DrafterOption:
     companion = _companion(one, known)
     runs = can_run(one.kind, known.spec_types)
-    seen = _seen(one, known)
+    gain = _gain(one, known)
+    seen = _measured(gain) if gain else _seen(one, known)
     detail = f"{one.reason} {seen}".strip()
     return DrafterOption(
         key=key_of(one),
@@ -91,6 +94,7 @@ def _option(one: Drafter, known: Known) -> DrafterOption:
         fits=runs,
         bytes=one.bytes,
         memory=None,
+        gain=gain,
     )
 
 
@@ -131,6 +135,19 @@ def _other_repo(companion: Companion | None, known: Known) -> str:
     if companion is None or known.listing is None or companion.repo == known.listing.repo:
         return ""
     return companion.repo
+
+
+def _gain(one: Drafter, known: Known) -> Gain | None:
+    target = known.shown.found.target
+    return gain_of(Run(target, one.here, one.kind, known.engine)) if target else None
+
+
+def _measured(gain: Gain) -> str:
+    day = f"{datetime.fromtimestamp(gain.when):%d %B %Y}"
+    return (
+        f"Measured here on {day}: {gain.speedup:.2f} times as fast as without a drafter"
+        f" (between {gain.low:.2f} and {gain.high:.2f})."
+    )
 
 
 def _seen(one: Drafter, known: Known) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from slipstream.drafters.gains import Gain
 from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.errors import SlipstreamError
 from slipstream.machine.devices import Device
@@ -115,6 +116,7 @@ class DrafterOption:
         bytes: of its file; 0 of what needs none.
         memory: bytes that it adds while in use to the recommended quantization (or the first);
             None as long as that was not planned.
+        gain: what a comparison of this quantization on this computer showed; None without one.
     """
 
     key: str
@@ -126,6 +128,7 @@ class DrafterOption:
     fits: bool
     bytes: int
     memory: int | None
+    gain: Gain | None = None
 
 
 @dataclass(frozen=True)

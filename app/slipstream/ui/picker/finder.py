@@ -18,7 +18,7 @@ from slipstream.ui.widgets.flow import FlowLayout
 from slipstream.ui.widgets.labels import label
 from slipstream.ui.widgets.rows import Pill, Row
 from slipstream.ui.widgets.search_field import SearchField
-from slipstream.ui.widgets.trouble import Trouble
+from slipstream.ui.widgets.trouble import Trouble, Way
 from slipstream.words import Tone
 
 _WIDTH = 300
@@ -191,7 +191,7 @@ class Finder(QWidget):
         self.again.setVisible(failed)
         if failed and self._search.error is not None and not entries:
             here = partial(self.tab_chosen.emit, Tab.HERE)
-            ways = [
+            ways: list[Way] = [
                 (tr("Try again"), self._search.again),
                 (tr("Show what is on this computer"), here),
             ]

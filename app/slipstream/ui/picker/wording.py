@@ -2,6 +2,7 @@
 
 import re
 
+from slipstream.drafters.gains import Gain
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.picture import DrafterOption, Line, Picture
 from slipstream.ui.i18n import tr
@@ -96,11 +97,20 @@ def drafter_chip(option: DrafterOption) -> str:
         words.append(tr("+{size} while in use").format(size=size(option.memory)))
     elif option.bytes:
         words.append(size(option.bytes))
+    if option.gain is not None:
+        words.append(gain_words(option.gain))
     if not option.fits:
         words.append(tr("does not fit"))
     elif not option.proven and option.kind is not DrafterKind.NGRAM:
         words.append(tr("only plausible"))
     return " · ".join(words)
+
+
+def gain_words(gain: Gain) -> str:
+    """What a comparison showed, short: "1.42× as fast here"."""
+    if not gain.sure:
+        return tr("no difference here")
+    return tr("{n}× as fast here").format(n=f"{gain.speedup:.2f}")
 
 
 def _gigabytes(number: int) -> str:
