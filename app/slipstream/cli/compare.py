@@ -8,8 +8,8 @@ import typer
 from slipstream.cancel import CancelToken
 from slipstream.cli import interrupt, output
 from slipstream.cli.options import AsJson
+from slipstream.compare import keeping
 from slipstream.compare.document import document
-from slipstream.compare.keeping import keep
 from slipstream.compare.modes import Mode, default_modes, parse_modes
 from slipstream.compare.prompts import own_set, read_set
 from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, report
@@ -47,6 +47,10 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Your own prompts, with a line --- between two."),
     ] = None,
+    use: Annotated[
+        bool,
+        typer.Option("--use", help="The best is used from now on, wherever the model is loaded."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure what each way of drafting brings on this computer."""
@@ -59,7 +63,9 @@ def compare(
         measured = Measured(plan)
         _measure(measured, cancel)
     found = report(measured)
-    keep(measured, found)
+    keeping.keep(measured, found)
+    if use:
+        keeping.use(measured, found)
     if as_json:
         output.print_json(document(measured, found))
     else:

@@ -1,4 +1,4 @@
-"""What a comparison showed is remembered, so that pages can tell it."""
+"""What a comparison showed is remembered, so that pages can tell it and launches use it."""
 
 import time
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from slipstream.compare.report import Measured, Report
 from slipstream.compare.statistics import Outcome
 from slipstream.drafters.gains import Gain, Run, keep_gains
+from slipstream.engine.model_records import keep_way
 
 
 def keep(measured: Measured, found: Report) -> None:
@@ -15,6 +16,17 @@ def keep(measured: Measured, found: Report) -> None:
     """
     if measured.plan.modes[measured.plan.baseline].kind is None:
         keep_gains(_gains(measured, found))
+
+
+def use(measured: Measured, found: Report) -> None:
+    """The model speculates from now on as the verdict says, wherever it is loaded.
+
+    Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
+    """
+    wanted = (found.verdict.use, found.verdict.draft_tokens)
+    rows = [(row.mode, row.draft_tokens) for row in found.rows]
+    launched = measured.launched[rows.index(wanted)]
+    keep_way(measured.plan.model, launched.loaded.spec)
 
 
 def _gains(measured: Measured, found: Report) -> Iterator[tuple[Run, Gain]]:

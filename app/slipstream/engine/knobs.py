@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from slipstream.drafters.attached import Choice, attached, choose_drafter
+from slipstream.drafters.attached import Choice, attached
 from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
-from slipstream.engine.model_records import save_settings, settings_of
+from slipstream.engine.model_records import keep_drafter, save_settings, settings_of
 from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.picture import AUTO, OFF, Knobs
 
@@ -54,12 +54,8 @@ def keep_knobs(path: Path, knobs: Knobs, spec: SpecConfig, usual_context: int) -
     )
     if wanted != own:
         save_settings(path, wanted)
-    if knobs.drafter in (AUTO, OFF):
-        return
-    if spec.drafter and spec.drafter.is_file():
-        choose_drafter(path, spec.drafter)
-    elif spec.kind is DrafterKind.MTP and isinstance(choice, Path):
-        choose_drafter(path, "automatic")  # the head inside comes before any file
+    if knobs.drafter not in (AUTO, OFF):
+        keep_drafter(path, spec)
 
 
 def _drafter_of(own: ModelSettings, choice: Choice) -> str:

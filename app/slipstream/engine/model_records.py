@@ -1,13 +1,14 @@
 """What the user chose for each model: one file for all, a record for each."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from slipstream import paths
-from slipstream.drafters.attached import identity
+from slipstream.drafters.attached import attached, choose_drafter, identity
 from slipstream.drafters.entries import Entries, change_entries, read_entries
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import DrafterKind, SpecConfig
 from slipstream.engine.model_settings import ModelSettings
 from slipstream.errors import SlipstreamError
 from slipstream.settings import by_key
@@ -50,6 +51,32 @@ def save_settings(path: Path, settings: ModelSettings) -> None:
         return {**entries, key: entry} if entry else entries
 
     change_entries(paths.models_file, changed, MOST)
+
+
+def keep_way(path: Path, spec: SpecConfig) -> None:
+    """A model speculates so from now on, wherever it is loaded.
+
+    Args:
+        path: the first of its files.
+        spec: how, with the drafter's file on this computer.
+
+    Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
+    """
+    own = settings_of(path)
+    tokens = spec.draft_tokens if spec.kind else own.draft_tokens
+    save_settings(path, replace(own, spec=spec.kind or "off", draft_tokens=tokens))
+    keep_drafter(path, spec)
+
+
+def keep_drafter(path: Path, spec: SpecConfig) -> None:
+    """Remember the file of a drafter that was chosen for a model, or that it was the head inside.
+
+    Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
+    """
+    if spec.drafter and spec.drafter.is_file():
+        choose_drafter(path, spec.drafter)
+    elif spec.kind is DrafterKind.MTP and isinstance(attached(path).choice, Path):
+        choose_drafter(path, "automatic")  # the head inside comes before any file
 
 
 def _declared() -> frozenset[str]:
