@@ -16,6 +16,7 @@ FOLDERS: list[Callable[[], Path]] = [
     paths.chats_file,
     paths.predictions_file,
     paths.downloads_folder,
+    paths.comparisons_folder,
     paths.cache_folder,
     paths.log_folder,
 ]
@@ -88,6 +89,7 @@ def test_a_path_leads_somewhere_or_stays_what_it_is(tmp_path: Path) -> None:
         ("two\nlines\t.gguf", "two\\nlines\\t.gguf"),
         ("model\u202efgug.exe", "model\\u202efgug.exe"),
         ("a\u2066b\u2029c", "a\\u2066b\\u2029c"),
+        ("a\u200fb\u200ec\u061cd", "a\\u200fb\\u200ec\\u061cd"),
         (os.fsdecode(b"m\xff.gguf"), "m\\udcff.gguf"),
     ],
 )

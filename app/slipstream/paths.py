@@ -102,6 +102,11 @@ def gains_file() -> Path:
     return _own("data") / "gains.json"
 
 
+def comparisons_folder() -> Path:
+    """The comparisons that were made, a JSON file each."""
+    return _made(_own("data") / "comparisons")
+
+
 def uses_file() -> Path:
     """When each model was last used; JSON."""
     return _own("data") / "uses.json"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Ended
+from slipstream.compare.history import kept_runs
 from slipstream.drafters.gains import Run, gain_of
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.hub.reference import resolve
@@ -30,6 +31,7 @@ def test_compare_prints_one_document_and_remembers_the_gains(
     assert set(told) >= {"machine", "engine", "model", "modes", "verdict"}
     assert set(told["verdict"]) == {"use", "draft_tokens", "reason"}
     monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    assert [one.document for one in kept_runs()] == [told]
     gain = gain_of(Run(resolve("demo"), None, DrafterKind.MTP, told["engine"]))
     assert gain is not None
     assert (gain.speedup, gain.draft_tokens) == (told["modes"][1]["speedup"], 3)

@@ -1,5 +1,6 @@
 """``slipstream compare``: how fast a model runs in each way of drafting, measured here."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from slipstream.cli import interrupt, output
 from slipstream.cli.options import AsJson
 from slipstream.compare import keeping
 from slipstream.compare.document import document
+from slipstream.compare.history import keep_run
 from slipstream.compare.modes import Mode, default_modes, parse_modes
 from slipstream.compare.prompts import own_set, read_set
 from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, report
@@ -66,8 +68,10 @@ def compare(
     keeping.keep(measured, found)
     if use:
         keeping.use(measured, found)
+    told = document(measured, found)
+    keep_run(told, datetime.now(UTC))
     if as_json:
-        output.print_json(document(measured, found))
+        output.print_json(told)
     else:
         _show(found)
 
