@@ -36,6 +36,13 @@ def test_a_file_that_cannot_be_written_stops_nothing(home: Path) -> None:
     write(log_file("engine.log", 5_000), 3)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_pipe_in_its_place_is_not_waited_for(home: Path) -> None:
+    (home / "logs").mkdir(parents=True)
+    os.mkfifo(home / "logs" / "engine.log")
+    write(log_file("engine.log", 5_000), 3)
+
+
 def test_a_folder_that_cannot_be_made_stops_nothing(home: Path) -> None:
     home.touch()
     write(log_file("engine.log", 5_000), 3)

@@ -37,6 +37,16 @@ def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
     assert not file.exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+@pytest.mark.parametrize("name", ["settings.json", ".settings.json.lock"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(file: Path, name: str) -> None:
+    os.mkfifo(file.with_name(name))
+    assert settings.load().settings == Settings()
+    with pytest.raises(SlipstreamError) as caught:
+        settings.save({"theme": "dark"})
+    assert caught.value.code == "settings_not_saved"
+
+
 def test_every_declaration_is_complete() -> None:
     for setting in settings.declared():
         assert setting.check(setting.default) == setting.default

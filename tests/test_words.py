@@ -40,6 +40,11 @@ def test_facts_read_like_a_form() -> None:
     )
 
 
+def test_a_fact_stays_in_its_line_and_turns_nothing_round() -> None:
+    error = SlipstreamError("x", "It failed.", facts={"reason": "a\r\n\tb\u202ec"}, action="Wait.")
+    assert facts_lines(error) == ("Reason: a b\\u202ec",)
+
+
 def test_every_way_to_speculate_has_a_name_and_is_explained() -> None:
     assert list(SPECULATION) == ["auto", "off", *DrafterKind]
 

@@ -6,13 +6,13 @@ chats are in it.
 
 import errno
 import os
-import re
 import stat
 from pathlib import Path
 
 import platformdirs
 
 from slipstream.errors import SlipstreamError
+from slipstream.words import in_a_line
 
 _APP = "slipstream"
 
@@ -102,6 +102,11 @@ def gains_file() -> Path:
     return _own("data") / "gains.json"
 
 
+def tuned_file() -> Path:
+    """The way to speculate that was found best for each model; JSON."""
+    return _own("data") / "tuned.json"
+
+
 def comparisons_folder() -> Path:
     """The comparisons that were made, a JSON file each."""
     return _made(_own("data") / "comparisons")
@@ -148,14 +153,10 @@ def is_text(path: Path) -> bool:
     return True
 
 
-_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
 def printable(path: Path | str) -> str:
     """A path or name as text that can be shown in a line, whatever it is made of: what is no text,
     breaks the line or turns the text round it the other way is written as an escape."""
-    text = str(path).encode(errors="backslashreplace").decode()
-    return _UNRULY.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return in_a_line(str(path))
 
 
 def expanded(path: Path) -> Path:

@@ -24,7 +24,7 @@ def read_text(path: Path, longest: int = _LONGEST) -> str:
 
     Raises: OSError; ValueError: it is no file, too long, or no text.
     """
-    return _read(path, longest).decode().strip()
+    return read_bytes(path, longest).decode().strip()
 
 
 def read_json(path: Path, longest: int = _LONGEST) -> Any:
@@ -36,12 +36,19 @@ def read_json(path: Path, longest: int = _LONGEST) -> Any:
     Raises: OSError; ValueError: it is no file, too long, or no JSON.
     """
     try:
-        return json.loads(_read(path, longest))
+        return json.loads(read_bytes(path, longest))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def _read(path: Path, longest: int) -> bytes:
+def read_bytes(path: Path, longest: int = _LONGEST) -> bytes:
+    """The content of a small file.
+
+    Args:
+        longest: bytes it may have.
+
+    Raises: OSError; ValueError: it is no file, or too long.
+    """
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("no file")
     with path.open("rb") as stream:

@@ -1,5 +1,6 @@
 """Words that every layer uses alike: numbers, the facts of an error, the ways to speculate."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -59,6 +60,7 @@ _LABELS = {
     "total": "In all",
     "where": "Place",
 }
+_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _NOT_SHOWN = frozenset({"count", "log", "what"})
 
 
@@ -127,6 +129,13 @@ def parameters(number: int) -> str:
     return count(number)
 
 
+def in_a_line(text: str) -> str:
+    """Any text so that it can be shown in a line: half characters, and those that break the line or
+    turn the text round them the other way, are written as escapes."""
+    whole = text.encode(errors="backslashreplace").decode()
+    return _UNRULY.sub(lambda found: found[0].encode("unicode_escape").decode(), whole)
+
+
 def facts_lines(error: SlipstreamError) -> tuple[str, ...]:
     """The facts of an error that tell a person something: "Needed: 5.0 GB"."""
     return tuple(
@@ -144,4 +153,4 @@ def _fact(name: str, value: Fact) -> str:
             return size(value) if name in _SIZES else count(value)
         case float():
             return f"{value:g}"
-    return str(value).replace("\n", " ")
+    return in_a_line(" ".join(str(value).split()))

@@ -415,6 +415,14 @@ def test_a_busy_file_is_told_as_such(
         other.create_chat()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_pipe_in_place_of_the_file_is_told_and_not_waited_for(file: Path) -> None:
+    os.mkfifo(file)
+    with pytest.raises(SlipstreamError) as caught:
+        open_chats(file)
+    assert caught.value.code == "chats_not_accessible"
+
+
 def test_a_folder_in_place_of_the_file_is_told_as_such(file: Path) -> None:
     file.mkdir()
     with pytest.raises(SlipstreamError) as caught:

@@ -1,5 +1,6 @@
 """Which Hub is used, and who learns the token."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -218,6 +219,12 @@ def test_a_damaged_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) 
 
 def test_an_unreadable_login_is_none(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"\xff\xfe\x00")
+    assert token() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_pipe_in_place_of_the_login_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "token")
     assert token() is None
 
 

@@ -161,6 +161,7 @@ def test_names_that_no_file_may_have_are_left_out(hub: HubServer, way: Connectio
         "model.gguf.",
         "nul.gguf",
         "line\nbreak.gguf",
+        "model\u202efugg.gguf",
         f"{'a' * 300}.gguf",
     ]
     good = ["ä ö (1) [x] #2 100% ☃.gguf", "MTP/mtp-model.gguf"]

@@ -20,6 +20,7 @@ from slipstream.hub.cache import hub_cache
 from slipstream.hub.reference import resolve, resolve_all
 from slipstream.hub.renamed import remember
 from slipstream.weights.shards import read_model
+from slipstream.words import facts_lines
 
 
 def error_of(text: str) -> SlipstreamError:
@@ -64,6 +65,13 @@ def test_any_shard_stands_for_its_set(tmp_path: Path) -> None:
     assert resolve(str(second)) == first
     first.unlink()
     assert error_of(str(second)).code == "missing_shard"
+
+
+def test_a_name_that_turns_text_round_does_not_reach_a_sentence(tmp_path: Path) -> None:
+    second = write_target(tmp_path / "M\u202efugg-00002-of-00002.gguf")
+    error = error_of(str(second))
+    assert error.message.endswith("missing: M\\u202efugg-00001-of-00002.gguf.")
+    assert "\u202e" not in "".join(facts_lines(error))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are no files there")

@@ -156,7 +156,9 @@ def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("few_pages")
 @pytest.mark.parametrize(
-    "page", [[{"id": 4}], [found_as(1, billions=9)], [found_as(1)]], ids=["junk", "large", "again"]
+    "page",
+    [[{"id": "../x"}], [found_as(1, billions=9)], [found_as(1)]],
+    ids=["junk", "large", "again"],
 )
 def test_pages_without_anything_new_come_to_an_end(
     way: Connection, page: list[dict[str, object]]
@@ -188,12 +190,15 @@ def test_an_answer_that_is_too_deep(way: Connection) -> None:
     assert caught.value.code == "server_error"
 
 
-@pytest.mark.parametrize("answer", [b'{"error": "later"}', b"null", b'"ok"'])
-def test_an_answer_that_is_no_list_is_a_failure_and_not_nothing(
-    way: Connection, answer: bytes
+@pytest.mark.parametrize("text", ["x", "a/b"])
+@pytest.mark.parametrize(
+    "answer", [b'{"error": "later"}', b"null", b'"ok"', b"[1, 2]", b'[{"error": "later"}]']
+)
+def test_an_answer_of_another_shape_is_a_failure_and_not_nothing(
+    way: Connection, answer: bytes, text: str
 ) -> None:
     with serving(Served(answer)) as address, pytest.raises(SlipstreamError) as caught:
-        list(search("x", replace(way, endpoint=address.rpartition("/owner")[0]), NEVER))
+        list(search(text, replace(way, endpoint=address.rpartition("/owner")[0]), NEVER))
     assert caught.value.code == "server_error"
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -97,6 +98,31 @@ def test_a_second_start_hands_its_file_to_the_window(
     wait_for(lambda: f"loaded {own_model}" in log_of(home))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            os.fsdecode(b"odd-\xff.gguf"),
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere"),
+        ),
+        "two\nlines\u202e.gguf",
+    ],
+)
+def test_a_file_of_an_odd_name_that_is_handed_over_is_answered(
+    demo_alone: Running, until: Until, own_model: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = own_model.rename(own_model.with_name(name))
+    demo_alone.window.come_forward(str(odd))
+
+    def answered() -> bool:
+        loaded = demo_alone.control.loaded
+        told = demo_alone.window.notices.notice
+        return told is not None or (loaded is not None and loaded.request.model == odd)
+
+    until(answered)
+    assert "Traceback" not in caplog.text
+
+
 def test_a_data_folder_that_cannot_be_made_is_told_in_a_sentence(
     launch: Launch, tmp_path: Path
 ) -> None:
@@ -146,6 +172,21 @@ def test_an_exception_nobody_caught_is_reported_in_the_windows_thread(
     thread.join()
     until(lambda: bool(reported))
     assert str(reported[0]) == "a bug"
+
+
+def test_what_is_kept_of_the_window_is_the_newest(
+    start: Callable[..., Running], until: Until, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    running = start()
+    running.window.remembered.connect(running._remember)
+    for number in range(40):
+        running.window.state = replace(running.window.state, recent=(f"/models/{number}.gguf",))
+        running.window.remembered.emit()
+    until(lambda: running.work.idle)
+    file = home / "config" / "window.json"
+    assert window_state.load(file).recent == ("/models/39.gguf",)
+    assert "bug" not in caplog.text
+    assert [each.name for each in file.parent.iterdir() if "window" in each.name] == [file.name]
 
 
 def test_a_full_disk_at_the_end_does_not_keep_the_engine_or_the_chats_open(

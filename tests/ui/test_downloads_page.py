@@ -13,10 +13,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
-from downloading import MIB, item_of, sent, served
+from downloading import HURRIED, MIB, item_of, sent, served
 from hub_server import TOKEN, HubFile, HubServer, Made, Repo
 from slipstream import settings
 from slipstream.hub.downloads.orders import Order, Pairing
+from slipstream.hub.downloads.queue import Downloads
 from slipstream.hub.downloads.records import Records
 from slipstream.paths import downloads_folder
 from slipstream.ui.downloads.board import DownloadBoard
@@ -82,13 +83,13 @@ class Desk:
 
 
 @pytest.fixture
-def open_desk(qapp: QApplication, hub: HubServer) -> Iterator[Callable[[], Desk]]:
+def open_desk(qapp: QApplication, hub: HubServer) -> Iterator[Callable[..., Desk]]:
     desks: list[Desk] = []
 
-    def build() -> Desk:
+    def build(open_queue: Callable[[], Downloads] = Downloads) -> Desk:
         preferences = Preferences()
         work, look = Work(preferences), Look(preferences)
-        board = DownloadBoard(work, preferences)
+        board = DownloadBoard(work, preferences, open_queue)
         window = QWidget()
         parts = DownloadTray(look, board), DownloadBadge(look, board), DownloadsPage(look, board)
         column = QVBoxLayout(window)
@@ -296,8 +297,43 @@ def test_it_says_what_it_waits_for(desk: Desk, hub: HubServer, until: Until) -> 
     hub.faults.resolve += [429]
     hub.faults.retry_after = 1
     desk.board.add(order_of(hub, SMALL))
-    until(lambda: desk.state("small Q8_0").endswith(": the Hub is busy"))
+    until(lambda: desk.state("small Q8_0") == "Tries again in 1 s: the Hub is busy")
     until(lambda: desk.state("small Q8_0") == "Done")
+
+
+def test_what_the_network_broke_off_is_tried_again_and_says_when(
+    open_desk: Callable[..., Desk], hub: HubServer, until: Until
+) -> None:
+    desk = open_desk(lambda: Downloads(patience=HURRIED, waits=(50.0,)))
+    hub.faults.resolve += [503] * HURRIED.tries
+    desk.board.add(order_of(hub, SMALL))
+    until(lambda: "cannot answer now" in desk.state("small Q8_0"))
+    row = desk.row("small Q8_0")
+    assert row.state.startswith("127.0.0.1 cannot answer now.")
+    assert "Tries again" in desk.tray.accessibleName()
+    assert desk.badge.text() == "Waiting"
+    assert desk.failed == []
+    press(row.pause)
+    until(lambda: row.state == "Paused")
+    assert row.resume.accessibleName() == "Go on with small Q8_0"
+    press(row.resume)
+    until(lambda: row.state == "Done")
+
+
+def test_the_keyboard_stays_at_the_button_that_tries_again_now(
+    open_desk: Callable[..., Desk], hub: HubServer, until: Until
+) -> None:
+    desk = open_desk(lambda: Downloads(patience=HURRIED, waits=(50.0,)))
+    hub.faults.resolve += [503] * HURRIED.tries
+    desk.board.add(order_of(hub, SMALL))
+    until(lambda: "cannot answer now" in desk.state("small Q8_0"))
+    row = desk.row("small Q8_0")
+    assert row.resume.accessibleName() == "Try small Q8_0 again now"
+    row.resume.setFocus()
+    until(lambda: 0 < (row.standing.entry.again or 0) < 49)
+    assert row.resume.hasFocus()
+    QTest.keyClick(row.resume, Qt.Key.Key_Space)
+    until(lambda: row.state == "Done")
 
 
 def test_cancel_asks_whether_to_keep_what_arrived(
@@ -475,6 +511,27 @@ def test_the_same_is_not_downloaded_twice(desk: Desk, hub: HubServer, until: Unt
     desk.board.add(order_of(hub, SMALL))
     until(lambda: len(desk.finished) == 2)
     assert len(desk.page.rows) == 1
+
+
+def test_models_of_one_name_are_told_apart_by_their_repository(
+    desk: Desk, hub: HubServer, until: Until
+) -> None:
+    other = "somebody/small-GGUF"
+    hub.repos[other] = Repo(other, [HubFile("small-Q8_0.gguf", Made(MIB, 5))])
+    desk.board.add(order_of(hub, SMALL))
+    desk.board.add(order_of(hub, OTHER))
+    until(lambda: desk.state("other Q8_0") == "Done")
+    assert desk.row("small Q8_0").state == "Done"
+    desk.board.add(order_of(hub, other))
+    until(lambda: len(desk.finished) == 3)
+    assert set(desk.page.titles) == {
+        f"small Q8_0 ({SMALL})",
+        "other Q8_0",
+        f"small Q8_0 ({other})",
+    }
+    row = desk.row(f"small Q8_0 ({other})")
+    assert row.chat.accessibleName() == f"Chat now with small Q8_0 ({other})"
+    assert f"Finished: small Q8_0 ({other})" in desk.tray.accessibleName()
 
 
 def test_every_control_has_a_name(desk: Desk, hub: HubServer, until: Until) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from slipstream.hub.downloads.records import Record, Stage
 from slipstream.hub.downloads.standing import Standing
 from slipstream.hub.files import RepoFile
 from slipstream.ui.downloads import wording
+from slipstream.ui.downloads.brief import brief
 from slipstream.ui.downloads.wording import Phase, Step
 
 GB = 1_000_000_000
@@ -42,7 +44,7 @@ def standing(
     runs: bool = True,
     error: SlipstreamError | None = None,
     target: Path | None = None,
-    **entry: bool,
+    **entry: Any,
 ) -> Standing:
     shown = now or progress(3_100_000_000)
     record = Record(name, ORDER, stage, error=error)
@@ -60,11 +62,14 @@ def test_what_happens_is_said_in_plain_words() -> None:
         "Downloading": standing(),
         "Connecting": standing(now=progress(state="resolving")),
         "Checking what arrived": standing(now=progress(state="checking")),
-        "Waiting 20 s: the Hub is busy": standing(
+        "Tries again in 20 s: the Hub is busy": standing(
             now=progress(state="waiting", seconds=20.0, why="the Hub is busy")
         ),
         "Waiting: another program is downloading this file": standing(
             now=progress(state="waiting", why="another program is downloading this file")
+        ),
+        "It failed. Tries again in 5 min.": standing(
+            "waiting", error=failed("offline"), again=300.0
         ),
         "Paused": standing("paused"),
         "Failed": standing("failed"),
@@ -139,28 +144,28 @@ def test_the_tray_shows_what_matters_most() -> None:
     wrong = standing("failed", name="wrong", error=failed("offline"))
     waits, paused = standing("waiting", name="waits"), standing("paused", name="paused")
     done = standing("done", name="done", target=Path("model.gguf"))
-    assert wording.brief([], []) is None
-    assert wording.brief([done], []) is None
-    shown = wording.brief([done, wrong, runs, waits, paused], ["done"])
+    assert brief([], []) is None
+    assert brief([done], []) is None
+    shown = brief([done, wrong, runs, waits, paused], ["done"])
     assert shown is not None
     assert shown.title == "gemma-4-E4B Q4_K_M"
     numbers = "3.1 of 5.0 GB · 48 MB/s · 40 s left"
     assert shown.detail == f"{numbers} · drafter next · 3 more · 1 failed"
     assert shown.spoken.startswith("gemma-4-E4B Q4_K_M, 62 percent, 3.1 of 5.0 GB")
-    shown = wording.brief([done, wrong, waits], ["done"])
+    shown = brief([done, wrong, waits], ["done"])
     assert shown is not None
     assert (shown.title, shown.chat) == ("Finished: gemma-4-E4B Q4_K_M", True)
-    shown = wording.brief([done, wrong, paused], [])
+    shown = brief([done, wrong, paused], [])
     assert shown is not None
     assert (shown.title, shown.chat) == ("Failed: gemma-4-E4B Q4_K_M", False)
-    shown = wording.brief([paused], [])
+    shown = brief([paused], [])
     assert shown is not None
     assert shown.detail == "3.1 of 5.0 GB · Paused"
 
 
 def test_of_several_that_were_finished_the_newest_is_shown() -> None:
     done = [standing("done", name=name, target=Path(name)) for name in "abc"]
-    shown = wording.brief(done, ["c", "a"])
+    shown = brief(done, ["c", "a"])
     assert shown is not None
     assert (shown.one.id, shown.detail) == ("a", "1 more")
 

@@ -20,6 +20,7 @@ from slipstream.hub.downloads.orders import Order
 from slipstream.ui.first_cards import Card
 from slipstream.ui.first_run import FirstRun
 from slipstream.ui.look import Look
+from slipstream.ui.widgets.labels import Pill
 from slipstream.ui.work import Work
 
 Until = Callable[..., None]
@@ -142,6 +143,18 @@ def test_a_suggestion_names_its_drafter_and_is_downloaded_with_one_button(
     assert isinstance(order, Order)
     assert order.items[0].files
     assert card.text.startswith(str(name))
+
+
+def test_the_words_on_a_card_are_explained(page: FirstRun, work: Work, until: Until) -> None:
+    shown(page, work, until)
+    assert "quantization" in page.words.text()
+    assert "drafter" in page.words.text()
+    quant, drafter = page.cards[0].findChildren(Pill)
+    assert drafter.text() == "MTP drafter"
+    for pill, meaning in ((quant, "how many bits"), (drafter, "proposes the next tokens")):
+        assert meaning in pill.toolTip()
+        assert meaning in pill.accessibleDescription()
+        assert meaning in page.cards[0].button.accessibleDescription()
 
 
 def test_what_was_downloaded_is_opened_instead(

@@ -12,11 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from chat_window import Until, choose, notice, page_text, say
+from downloading import item_of
 from hub_server import HubServer
 from hub_server.layouts import drafter_only, gated, mtp_folder, quantizations, root_mtp, sisters
 from local_stores import own_stores
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.engine.model_records import settings_of
+from slipstream.hub.downloads.orders import Order
 from slipstream.hub.reference import resolve
 from slipstream.ui.app import Running
 from slipstream.ui.engine_control import Phase
@@ -478,6 +480,22 @@ def test_a_folder_chosen_on_the_first_page_is_shown_there(
     assert running.window.pages.currentWidget() is steps
     steps.folder.click()
     assert running.preferences.values.model_folders == (str(own_model.parent),)
+
+
+def test_a_download_of_the_first_page_goes_on_and_says_where_it_is_seen(
+    start: Callable[..., Running], hub: HubServer
+) -> None:
+    running = start()
+    running.window.pages.welcome()
+    steps = running.window.pages.first_steps
+    assert steps is not None
+    order = Order((item_of(hub.repos[REPO]),))
+    steps.download_wanted.emit(order, "Demo 3M")
+    steps.skip.click()
+    assert running.window.chat.isVisible()
+    assert notice(running).startswith("Demo 3M is being downloaded")
+    running.window.notices.act()
+    assert running.window.pages.models.downloads.isVisible()
 
 
 def test_leaving_the_first_steps_by_the_rail_is_leaving_them(

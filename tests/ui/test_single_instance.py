@@ -69,6 +69,14 @@ def test_a_killed_first_does_not_block_the_next(first: SingleInstance, tmp_path:
     assert first.claim()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_pipe_in_place_of_the_lock_is_not_waited_for(qapp: QApplication, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "window.lock")
+    instance = SingleInstance(tmp_path)
+    assert instance.claim()
+    instance.release()
+
+
 def test_a_folder_that_takes_no_lock_does_not_keep_the_window_shut(
     qapp: QApplication, tmp_path: Path
 ) -> None:

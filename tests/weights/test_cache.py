@@ -158,6 +158,15 @@ def test_damaged_entries_do_not_count_and_are_replaced() -> None:
     assert cache.stored(KEY, DEMO) == header
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_pipe_in_place_of_an_entry_is_not_waited_for() -> None:
+    cache.store(KEY, read_header(DEMO))
+    (file,) = kept_files()
+    file.unlink()
+    os.mkfifo(file)
+    assert cache.stored(KEY, DEMO) is None
+
+
 def test_the_folder_has_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "DISK_FILES", 3)
     header = read_header(DEMO_DFLASH)

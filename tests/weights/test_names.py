@@ -289,3 +289,8 @@ def test_the_folder_may_name_the_quantization(tmp_path: Path) -> None:
     assert display_name(path, read_header(path)) == "Kimi K3 UD-Q2_K_XL"
     path = write_gguf(tmp_path / "plain" / "Kimi-K3.gguf", "deepseek4")
     assert display_name(path, read_header(path)) == "Kimi K3"
+
+
+def test_a_name_that_turns_text_round_is_shown_as_an_escape(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "x\u202efugg-Q8_0.gguf", "qwen35")
+    assert display_name(path, read_header(path)).startswith("x\\u202efugg")

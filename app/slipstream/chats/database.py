@@ -108,6 +108,8 @@ def _open(file: Path) -> Database:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
+    if paths.is_other(file):  # SQLite would wait for what a pipe brings
+        raise sqlite3.OperationalError("it is not a file")
     # Its journals inherit the right to read it. Why it cannot be made, SQLite says better.
     with contextlib.suppress(OSError):
         paths.make_private(file)

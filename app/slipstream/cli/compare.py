@@ -18,8 +18,8 @@ from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, r
 from slipstream.compare.runner import PASSES, Failed, Launched, Plan, run
 from slipstream.hub.reference import resolve
 
-_MOST_PASSES = 50
-_LEAST_TOKENS, _MOST_TOKENS = 16, 4096
+MOST_PASSES = 50
+LEAST_TOKENS, MOST_TOKENS = 16, 4096
 
 
 def compare(
@@ -37,12 +37,12 @@ def compare(
     ] = None,
     passes: Annotated[
         int,
-        typer.Option(min=1, max=_MOST_PASSES, metavar="N", help="How often each mode is launched."),
+        typer.Option(min=1, max=MOST_PASSES, metavar="N", help="How often each mode is launched."),
     ] = PASSES,
     tokens: Annotated[
         int,
         typer.Option(
-            min=_LEAST_TOKENS, max=_MOST_TOKENS, metavar="N", help="Length of every answer."
+            min=LEAST_TOKENS, max=MOST_TOKENS, metavar="N", help="Length of every answer."
         ),
     ] = 256,
     prompts: Annotated[

@@ -19,6 +19,7 @@ from slipstream.cli.plan import plan
 from slipstream.cli.pull import pull
 from slipstream.cli.remove import remove
 from slipstream.cli.search import search_models
+from slipstream.cli.tune import tune
 from slipstream.errors import SlipstreamError
 from slipstream.logs import log_file
 
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command("chat")(chat)
 app.command("compare")(compare)
+app.command("tune")(tune)
 app.command("plan")(plan)
 app.command("search")(search_models)
 app.command("pull")(pull)

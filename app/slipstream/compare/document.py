@@ -53,6 +53,7 @@ def _row(row: Row) -> dict[str, Any]:
         "prompt_per_second": row.prompt_per_second,
         "extra_memory": row.extra_memory,
         "by_kind": {kind: _gain(one) for kind, one in row.by_kind.items()},
+        "speed_by_kind": row.speed_by_kind,
         "same_text": row.same_text,
         "of": row.of,
         "difference": asdict(row.difference) if row.difference else None,

@@ -95,6 +95,7 @@ class Row:
         prompt_per_second: tokens of the prompt read.
         gain: over the mode compared with; None without answers to the same texts.
         by_kind: the same by kind of prompt.
+        speed_by_kind: tokens per second by kind of prompt.
         acceptance: accepted over drafted tokens; None if nothing was drafted.
         tokens_per_step: tokens that a pass of the target yields.
         by_position: share of drafting steps whose 1st, 2nd, ... draft token was accepted.
@@ -112,6 +113,7 @@ class Row:
     prompt_per_second: float
     gain: Gain | None
     by_kind: Mapping[str, Gain]
+    speed_by_kind: Mapping[str, float]
     acceptance: float | None
     tokens_per_step: float | None
     by_position: tuple[float, ...]
@@ -179,6 +181,7 @@ def _row(measured: Measured, mode: int) -> Row:
         else 0.0,
         gain=_gain(pairs),
         by_kind={kind: gain for kind in kinds if (gain := _gain(_of_kind(pairs, kind)))},
+        speed_by_kind=_speeds(samples),
         acceptance=sum(one.numbers.accepted for one in samples) / drafted if drafted else None,
         tokens_per_step=sum(len(one.tokens) - 1 for one in samples) / steps if steps else None,
         by_position=_by_position(samples),
@@ -188,6 +191,18 @@ def _row(measured: Measured, mode: int) -> Row:
         difference=next(filter(None, (_difference(*pair) for pair in pairs)), None),
         error=measured.failed.get(mode),
     )
+
+
+def _speeds(samples: Sequence[Sample]) -> dict[str, float]:
+    kinds = dict.fromkeys(one.prompt.kind for one in samples)
+    taken = {kind: [one.per_token for one in samples if one.prompt.kind == kind] for kind in kinds}
+    return {kind: 1 / median(seconds) for kind, seconds in taken.items()}
+
+
+def paired(measured: Measured, mode: int) -> list[tuple[Sample, Sample]]:
+    """The answers of the mode compared with and those of another one, prompt by prompt of the first
+    pass."""
+    return [pair for pair in _pairs(measured, mode) if pair[1].number == 0]
 
 
 def _pairs(measured: Measured, mode: int) -> Iterator[tuple[Sample, Sample]]:

@@ -19,6 +19,7 @@ from slipstream.hub.library.models import Library, LocalModel
 from slipstream.hub.reference import on_the_hub, resolve_all
 from slipstream.machine.devices import Device
 from slipstream.machine.memory import Memory
+from slipstream.paths import printable
 from slipstream.planning.computer import Computer, given_back
 from slipstream.planning.layouts import Measure
 from slipstream.planning.offer import Look, Offer, read_offer
@@ -200,7 +201,7 @@ def look_at(model: LocalModel, library: Library, cancel: CancelToken) -> Subject
     if model.problem:
         raise SlipstreamError(
             "damaged_file",
-            f"{model.path.name} cannot be run. {model.problem}",
+            f"{printable(model.path.name)} cannot be run. {model.problem}",
             facts={"path": str(model.path)},
             action="Remove it, and download it again.",
         )

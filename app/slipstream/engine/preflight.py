@@ -94,7 +94,7 @@ def check_memory(config: LaunchConfig, computer: Computer) -> None:
     needed = sum(map(size_of, files))
     if computer.memory.total == 0 or needed <= computer.total:
         return
-    names = " with ".join(file.name for file in files)
+    names = " with ".join(printable(file.name) for file in files)
     raise SlipstreamError(
         "model_too_large",
         f"{names} needs {size(needed)} of memory, and this computer has"
@@ -129,7 +129,7 @@ def check_context(config: LaunchConfig, target: Header, computer: Computer) -> N
     raise SlipstreamError(
         "not_enough_memory",
         f"{count(config.context)} tokens of context need about {size(needed)} of memory with"
-        f" {config.model.name}, and this computer has {size(computer.total)} in all.",
+        f" {printable(config.model.name)}, and this computer has {size(computer.total)} in all.",
         facts={"path": str(config.model), "needed": needed, "total": computer.total},
         action="Choose less context.",
     )
@@ -175,7 +175,7 @@ def _refuse_impossible(header: Header) -> None:
 def _damaged(header: Header, reason: str, **facts: Fact) -> SlipstreamError:
     return SlipstreamError(
         "damaged_file",
-        f"{header.path.name} {reason}.",
+        f"{printable(header.path.name)} {reason}.",
         facts={"path": str(header.path), **facts},
         action="Download it again.",
     )
@@ -186,9 +186,9 @@ def _refuse_later_shard(path: Path) -> None:
     if first != path:
         raise SlipstreamError(
             "not_a_model",
-            f"{path.name} is a later part of a model.",
+            f"{printable(path.name)} is a later part of a model.",
             facts={"path": str(path)},
-            action=f"Open the first part, {first.name}.",
+            action=f"Open the first part, {printable(first.name)}.",
         )
 
 
@@ -199,7 +199,7 @@ def _refuse_other_roles(header: Header) -> None:
     what, action = _OTHERS.get(role) or (_DRAFTERS[role], _DRAFTER_ACTION)
     raise SlipstreamError(
         "not_a_model",
-        f"{header.path.name} is {what}, not a model that can answer by itself.",
+        f"{printable(header.path.name)} is {what}, not a model that can answer by itself.",
         facts={"path": str(header.path), "role": role.value},
         action=action,
     )

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
+from slipstream.paths import printable
 from slipstream.weights.names import quantization
 
 HUB = "https://huggingface.co"
@@ -60,8 +61,9 @@ _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])", re.IGNORECASE
 )
 """Names of devices on Windows (learn.microsoft.com, "Naming Files, Paths, and Namespaces")."""
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
-"""Characters that no file may have on one of the systems; a colon also ends a drive letter."""
+_FORBIDDEN = re.compile(r'[\\:*?"<>|]')
+"""Characters that no file may have on one of the systems, beside those that cannot be shown in a
+line; a colon also ends a drive letter."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ def _is_safe_part(part: str) -> bool:
         and len(part.encode()) <= _LONGEST_PART
         and not part.endswith((".", " "))
         and not _FORBIDDEN.search(part)
+        and printable(part) == part
         and not _RESERVED.fullmatch(part.partition(".")[0].rstrip())
     )
 

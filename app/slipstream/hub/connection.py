@@ -20,11 +20,14 @@ from slipstream.cancel import CancelToken, run_apart
 from slipstream.errors import SlipstreamError
 from slipstream.hub.address import PORTS, endpoint
 from slipstream.hub.environment import is_true, place
+from slipstream.small_files import read_text
 
 _T = TypeVar("_T")
 TIMEOUT = httpx2.Timeout(15.0, connect=10.0)
 """Seconds that a server may be silent, and that a connection may take."""
 _KEYRING = ("slipstream", "huggingface")
+_LONGEST_TOKEN = 4096
+"""Bytes of a file with one."""
 _KEYRING_SECONDS = 2.0
 """A keyring that waits for somebody to unlock it counts as none."""
 
@@ -222,8 +225,8 @@ def _token() -> str | None:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_bytes()[:4096].decode()
-    except (OSError, ValueError):  # there is none, or no file could have this name
+        return read_text(file, _LONGEST_TOKEN)
+    except (OSError, ValueError):  # there is none, or no file could have this name or be this one
         return ""
 
 

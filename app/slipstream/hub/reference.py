@@ -93,8 +93,8 @@ def _first_shard(path: Path) -> Path:
     if not first.exists():
         raise SlipstreamError(
             "missing_shard",
-            f"The first file of this model is missing: {first.name}.",
-            facts={"missing": first.name, "folder": str(first.parent)},
+            f"The first file of this model is missing: {printable(first.name)}.",
+            facts={"missing": printable(first.name), "folder": printable(first.parent)},
             action="Download the missing file into the same folder.",
         )
     return first
@@ -106,15 +106,15 @@ def _only(targets: Sequence[Path], where: Path | str, action: str | None = None)
     if not targets:
         raise SlipstreamError(
             "no_model",
-            f"There is no model in {where}.",
-            facts={"where": str(where)},
+            f"There is no model in {printable(where)}.",
+            facts={"where": printable(where)},
             action="Choose a folder with a GGUF model in it.",
         )
-    names = ", ".join(path.name for path in targets[:_LISTED])
+    names = ", ".join(printable(path.name) for path in targets[:_LISTED])
     raise SlipstreamError(
         "ambiguous_model",
-        f"There are {len(targets)} models in {where}: {names}.",
-        facts={"where": str(where), "count": len(targets), "models": names},
+        f"There are {len(targets)} models in {printable(where)}: {names}.",
+        facts={"where": printable(where), "count": len(targets), "models": names},
         action=action or "Name one of the files.",
     )
 

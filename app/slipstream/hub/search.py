@@ -138,7 +138,7 @@ def _items(
     models = f"{connection.endpoint}/api/models"
     url = str(httpx2.URL(models, params=query))
     for _ in range(_MOST_PAGES):
-        page, following = ask("models", _get(url, connection, list), connection, cancel, waiting)
+        page, following = ask("models", _get(url, connection, _page), connection, cancel, waiting)
         if not page:
             return
         yield from page
@@ -156,17 +156,19 @@ def _look_up(
     """The repository of this very name, if there is one and it has GGUF files."""
 
     url = str(httpx2.URL(f"{connection.endpoint}/api/models/{address.repo}", params=_EXPANDED))
+    call = _get(url, connection, _repository)
     try:
-        about, _ = ask(address.repo, _get(url, connection, dict), connection, cancel, waiting)
-        return _found(about)
+        return _found(ask(address.repo, call, connection, cancel, waiting)[0])
     except SlipstreamError as error:
         if error.code != "repo_not_found":
             raise
     return None
 
 
-def _get(url: str, connection: Connection, kind: type[_T]) -> "Callable[[HfApi], tuple[_T, str]]":
-    """A call that gets an answer of some kind as the Hub sends it, and the query for the next page
+def _get(
+    url: str, connection: Connection, checked: Callable[[object], _T]
+) -> "Callable[[HfApi], tuple[_T, str]]":
+    """A call that gets an answer as the Hub sends it, ``checked``, and the query for the next page
     or "".
 
     The next page is always asked of the same Hub: a mirror may pass on links that lead to another.
@@ -178,17 +180,32 @@ def _get(url: str, connection: Connection, kind: type[_T]) -> "Callable[[HfApi],
         from huggingface_hub import get_session
 
         answer = get_session().get(url, headers=connection.headers())
-        content = answer.json()
-        if not isinstance(content, kind):
-            raise TypeError(f"a {type(content).__name__} came instead of a {kind.__name__}")
-        return content, urlsplit(answer.links.get("next", {}).get("url", "")).query
+        return checked(answer.json()), urlsplit(answer.links.get("next", {}).get("url", "")).query
 
     return call
 
 
+def _page(content: object) -> list[object]:
+    """Raises: TypeError: it is no list of repositories; in one, a few may be odd."""
+    if not isinstance(content, list) or (content and not any(map(_is_named, content))):
+        raise TypeError("no list of repositories came")
+    return content
+
+
+def _repository(content: object) -> object:
+    """Raises: TypeError: it is nothing about a repository."""
+    if not _is_named(content):
+        raise TypeError("nothing about a repository came")
+    return content
+
+
+def _is_named(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("id"), str)
+
+
 def _found(item: object) -> FoundModel | None:
     """What the Hub says about one repository; None if it makes no sense or has no GGUF files."""
-    if not isinstance(item, dict) or not isinstance(item.get("id"), str) or not is_repo(item["id"]):
+    if not isinstance(item, dict) or not _is_named(item) or not is_repo(item["id"]):
         return None
     names = _names(item.get("siblings"))
     if not names:

@@ -89,8 +89,6 @@ def record(outcome: Outcome) -> None:
     """Keep an outcome. If the disk is full or the folder closed, it is lost and nothing else."""
     with contextlib.suppress(OSError, SlipstreamError):
         file = paths.predictions_file()
-        if file.exists() and not file.is_file():
-            return
         paths.make_private(file)
         with file.open("ab") as stream:
             # The line before may have been cut off.

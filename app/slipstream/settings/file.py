@@ -108,7 +108,7 @@ def _read(file: Path) -> tuple[dict[str, object], list[str]]:
 
     Raises: OSError, if there is a file that cannot be read.
     """
-    if file.exists() and not file.is_file():
+    if paths.is_other(file):
         raise OSError(errno.EINVAL, "it is not a file", str(file))
     try:
         content = json.loads(file.read_bytes())

@@ -130,7 +130,7 @@ class Running:
 
     def _warm_up(self) -> None:
         self.work.start(lambda _: warm_up())
-        self.work.start(_import_models_page, on_done=self.stock.start)
+        self.work.start(_import_pages, on_done=self.stock.start)
         self.archive.run(
             lambda store: store.purge_deleted(),
             on_error=lambda error: _log.warning("not purged: %s", error),
@@ -182,9 +182,10 @@ def leave_clipboard() -> None:
             clipboard.setText(clipboard.text(mode), mode)
 
 
-def _import_models_page(_cancel: CancelToken) -> Iterator[None]:
+def _import_pages(_cancel: CancelToken) -> Iterator[None]:
     """In a worker: it takes as long as all of the window."""
-    import slipstream.ui.picker.page  # noqa: F401 - it is there when the page is opened
+    import slipstream.ui.compare.page
+    import slipstream.ui.picker.page  # noqa: F401 - they are there when they are opened
 
     yield
 

@@ -1,6 +1,7 @@
 """The cards of the first page: a thing to begin with, why, and the one button that does it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from slipstream.engine.first_models import Suggestion
     from slipstream.hub.library.models import Library, LocalModel
 
+TERMS = (
+    "Q8_0 is a quantization: how exactly a model is kept. A drafter writes ahead and the model"
+    " checks it, which is often faster."
+)
+"""What the words on the cards mean, in short."""
+_QUANTIZATION = (
+    "The quantization: how many bits keep each number of the model. More are closer to the"
+    " original, and take more memory."
+)
 _LISTED = 12
 _SIDE = 16  # pixels beside what a card holds
 _SKELETON_HEIGHT = 89  # pixels at 100 % text size, as these:
@@ -38,6 +48,14 @@ def button(words: str, act: Callable[[], None] | None = None, kind: str = "") ->
     return made
 
 
+@dataclass(frozen=True)
+class Term:
+    """A word on a card, and what it means."""
+
+    word: str
+    meaning: str
+
+
 class Card(QFrame):
     """Two lines, and a button that acts on them.
 
@@ -45,8 +63,9 @@ class Card(QFrame):
         button: what can be done.
     """
 
-    def __init__(self, title: str, text: str, action: str, pills: Sequence[str] = ()) -> None:
+    def __init__(self, title: str, text: str, action: str, terms: Sequence[Term] = ()) -> None:
         super().__init__()
+        self._terms = terms
         self.setProperty("kind", "card")
         self._title = label(title, "section", wrap=True)
         self._text = label(text, "small", wrap=True)
@@ -54,8 +73,8 @@ class Card(QFrame):
         words = QVBoxLayout()
         words.setSpacing(4)
         words.addWidget(self._title)
-        if pills:
-            words.addLayout(_pills(pills))
+        if terms:
+            words.addLayout(_pills(terms))
         words.addWidget(self._text)
         row = QHBoxLayout(self)
         row.setContentsMargins(_SIDE, 12, _SIDE, 12)
@@ -77,7 +96,8 @@ class Card(QFrame):
 
     def _name(self) -> None:
         self.setAccessibleName(self.text)
-        self.button.setAccessibleDescription(self.text)
+        meanings = (f"{one.word}: {one.meaning}" for one in self._terms)
+        self.button.setAccessibleDescription(" ".join((self.text, *meanings)))
 
 
 class Skeleton(QFrame):
@@ -106,25 +126,29 @@ class Skeleton(QFrame):
                 painter.drawRoundedRect(line, px(height) / 2, px(height) / 2)
 
 
-def _pills(words: Sequence[str]) -> FlowLayout:
+def _pills(terms: Sequence[Term]) -> FlowLayout:
     flow = FlowLayout()
-    for number, each in enumerate(words):
+    for number, each in enumerate(terms):
         pill = Pill()
         wear_kind(pill, "pill-accent" if number else "pill")
-        pill.show_text(each)
+        pill.show_text(each.word)
+        pill.setToolTip(each.meaning)
+        pill.setAccessibleDescription(each.meaning)
         flow.addWidget(pill)
     return flow
 
 
 def suggestion_card(found: "Suggestion", *, first: bool) -> Card:
     """The card of a model to begin with; the first one's button is the one to press."""
-    pills = [found.plan.quantization.label]
+    terms = [Term(found.plan.quantization.label, tr(_QUANTIZATION))]
     if found.drafter:
-        pills.append(tr("{kind} drafter").format(kind=SPECULATION[found.drafter.kind].name))
+        way = SPECULATION[found.drafter.kind]
+        word = tr("{kind} drafter").format(kind=way.name)
+        terms.append(Term(word, tr("{meaning}.").format(meaning=tr(way.meaning))))
     here = found.path is not None and not found.download
     words = tr("Chat now") if here else download_button(found.download)
     text = f"{found.sentence} {tr('It is on this computer already.')}" if here else found.sentence
-    card = Card(found.name, text, words, pills)
+    card = Card(found.name, text, words, terms)
     card.button.setAccessibleName(f"{found.name}: {words}")
     if first:
         wear_kind(card.button, "primary")

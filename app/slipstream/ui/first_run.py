@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from slipstream.errors import SlipstreamError
-from slipstream.ui.first_cards import Card, Skeleton, Stores, button, suggestion_card
+from slipstream.ui.first_cards import TERMS, Card, Skeleton, Stores, button, suggestion_card
 from slipstream.ui.first_search import Searches, at_the_hub, on_the_disk
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
@@ -79,6 +79,7 @@ class FirstRun(QScrollArea):
         self.setAccessibleName(tr("Welcome"))
         self.about = label("", "muted", wrap=True)
         self.about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words = label(tr(TERMS), "small", wrap=True)
         self.cards: list[Card] = []
         self._card_column = QVBoxLayout()
         self._card_column.setSpacing(8)
@@ -232,6 +233,7 @@ class FirstRun(QScrollArea):
         column.addWidget(self.about)
         column.addSpacing(14)
         column.addWidget(label(tr("Good models for this computer"), "section"))
+        column.addWidget(self.words)
         for each in self._waiting:
             self._card_column.addWidget(each)
         column.addLayout(self._card_column)

@@ -101,7 +101,7 @@ class MainWindow(QMainWindow):
         self.notices.show_notice(notice)
 
     def show_page(self, name: str) -> None:
-        """Show a page: "chat", "models" or "settings"."""
+        """Show a page: "chat", "models", "compare" or "settings"."""
         self.pages.show_page(name)
         self.rail.show_page(name)
         self._fit()
@@ -312,6 +312,7 @@ class MainWindow(QMainWindow):
         return [
             Shortcut("Ctrl+1", tr("Chat"), on("chat")),
             Shortcut("Ctrl+2", tr("Models"), on("models")),
+            Shortcut("Ctrl+3", tr("Compare"), on("compare")),
             Shortcut("Ctrl+,", tr("Settings"), on("settings")),
             Shortcut("Ctrl+F", tr("Search for models"), self.pages.search, ("Ctrl+K",)),
             Shortcut("Ctrl+N", tr("New chat"), self.new_chat),

@@ -17,9 +17,12 @@ from slipstream.ui.model_desk import ModelDesk
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.settings_page import SettingsPage
 from slipstream.ui.stock import Stock
+from slipstream.ui.widgets.notice_bar import Notice
 
 if TYPE_CHECKING:
     # They bring the HTTP client along: they are built after the window shows.
+    from slipstream.hub.downloads.orders import Order
+    from slipstream.ui.compare.page import ComparePage
     from slipstream.ui.first_run import FirstRun
     from slipstream.ui.picker.page import ModelsPage
 
@@ -103,9 +106,21 @@ class Pages(QStackedWidget):
         self.addWidget(page)
         return page
 
+    @cached_property
+    def compare(self) -> "ComparePage":
+        """What each way of drafting brings, measured."""
+        from slipstream.ui.compare.page import ComparePage
+
+        page = ComparePage(self._look, self._desk)
+        page.noticed.connect(self.noticed)
+        self.addWidget(page)
+        return page
+
     def show_page(self, name: str) -> None:
-        """Show a page: "chat", "models" or "settings"."""
+        """Show a page: "chat", "models", "compare" or "settings"."""
         match name:
+            case "compare":
+                self.setCurrentWidget(self.compare)
             case "models":
                 self.setCurrentWidget(self.models)
             case "settings":
@@ -123,7 +138,7 @@ class Pages(QStackedWidget):
             return
         page = FirstRun(self._look, self._desk.work, lambda: self._preferences.values.model_folders)
         page.demo_wanted.connect(lambda: self._desk.open(models.DEMO))
-        page.download_wanted.connect(lambda order, _name: self._stock.board.add(order))
+        page.download_wanted.connect(self._on_first_download)
         page.open_model.connect(lambda path: self._desk.open(path))
         page.browse_wanted.connect(lambda: self.page_wanted.emit("models"))
         page.folder_chosen.connect(lambda folder: self.drops.add((Path(folder),)))
@@ -153,6 +168,15 @@ class Pages(QStackedWidget):
         """Show the downloads."""
         self.page_wanted.emit("models")
         self.models.show_downloads()
+
+    def _on_first_download(self, order: "Order", name: str) -> None:
+        """The chat is shown then, where nothing tells of it."""
+        self._stock.board.add(order)
+        text = tr(
+            "{name} is being downloaded. You can chat meanwhile; the rail shows how far it is."
+        )
+        show = tr("Show downloads")
+        self.noticed.emit(Notice(text.format(name=name), button=show, act=self.show_downloads))
 
     def _leave_first_steps(self) -> None:
         page, self.first_steps = self.first_steps, None

@@ -7,6 +7,8 @@ from slipstream.ui import icons
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 
+_WIDTH = 68
+
 
 class Rail(QWidget):
     """Chooses the page.
@@ -34,6 +36,7 @@ class Rail(QWidget):
         column.addSpacing(4)
         column.addWidget(self._button("chat", "message-square", tr("Chat"), "Ctrl+1"))
         column.addWidget(self._button("models", "box", tr("Models"), "Ctrl+2"))
+        column.addWidget(self._button("compare", "chart-column", tr("Compare"), "Ctrl+3"))
         column.addStretch()
         column.addLayout(self._above_settings)
         column.addWidget(self._button("settings", "settings", tr("Settings"), "Ctrl+,"))
@@ -63,8 +66,8 @@ class Rail(QWidget):
         return button
 
     def _fit(self) -> None:
-        self.setFixedWidth(self._look.px(64))
+        self.setFixedWidth(self._look.px(_WIDTH))
         side = self._look.px(36)
         self._logo.setPixmap(icons.pixmap("slipstream", "", side))
         for button in self._buttons.values():
-            button.setFixedSize(QSize(self._look.px(64) - 10, self._look.px(48)))
+            button.setFixedSize(QSize(self._look.px(_WIDTH) - 10, self._look.px(48)))

@@ -11,6 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from slipstream.paths import is_other
+
 _PATIENCE_MS = 3000  # the first instance may still be starting
 _END = b"\0"
 """Ends a message: the one byte that no name of a file has."""
@@ -29,7 +31,8 @@ class SingleInstance(QObject):
         super().__init__(parent)
         digest = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
         self._name = f"slipstream-{digest}"
-        self._lock = QLockFile(str(folder / "window.lock"))
+        self._file = folder / "window.lock"
+        self._lock = QLockFile(str(self._file))
         self._lock.setStaleLockTime(0)  # only a dead owner makes a lock stale, never its age
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -38,10 +41,10 @@ class SingleInstance(QObject):
     def claim(self) -> bool:
         """Become the only window; False if there is one already.
 
-        Where no lock can be made (a disk that is full or read-only) nobody can tell; then a window
-        that shows is better than none.
+        Where no lock can be made (a disk that is full or read-only, a pipe in its place) nobody can
+        tell; then a window that shows is better than none.
         """
-        if not self._lock.tryLock(0) and self._lock.error() is QLockFile.LockError.LockFailedError:
+        if self._is_held():
             return False
         QLocalServer.removeServer(self._name)  # left by a killed instance
         self._server.listen(self._name)
@@ -66,6 +69,12 @@ class SingleInstance(QObject):
         """Give the claim up."""
         self._server.close()
         self._lock.unlock()
+
+    def _is_held(self) -> bool:
+        if is_other(self._file):  # Qt would read it, and a pipe is waited for
+            return False
+        taken = self._lock.tryLock(0)
+        return not taken and self._lock.error() is QLockFile.LockError.LockFailedError
 
     def _on_connection(self) -> None:
         socket = self._server.nextPendingConnection()

@@ -17,7 +17,7 @@ from typing import Any
 
 from slipstream import paths
 from slipstream.errors import SlipstreamError
-from slipstream.small_files import in_place_of
+from slipstream.small_files import in_place_of, read_bytes
 from slipstream.weights.header import Header, header_of, read_header
 from slipstream.weights.parser import SHORT_ARRAY, STRING, ArrayInfo, Value
 from slipstream.weights.skeleton import encoded
@@ -85,9 +85,9 @@ def stored(key: str, path: Path) -> Header | None:
         key: names one content of one file for good.
         path: what the file is called.
     """
-    with contextlib.suppress(OSError, SlipstreamError):
+    with contextlib.suppress(OSError, SlipstreamError, ValueError):
         file = _file(key)
-        digest, content = _split(file.read_bytes())
+        digest, content = _split(read_bytes(file, DISK_BYTES))
         if digest == _digest(key, content):
             os.utime(file)  # the ones used last are kept
             return _decoded(path, content)

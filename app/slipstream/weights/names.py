@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from slipstream.paths import printable
 from slipstream.weights.header import Header
 
 # llama.cpp's own labels, the name-only mixes of unsloth and bartowski, and those of forks. The
@@ -170,7 +171,7 @@ def display_name(path: Path, header: Header) -> str:
     if _NO_NAME.fullmatch(stem):
         stem = header.text("general.name") or stem
     words = re.sub(r"[-_\s]+", " ", stem).strip()
-    return " ".join(filter(None, (words, quantization_of(header)))) or path.name
+    return printable(" ".join(filter(None, (words, quantization_of(header)))) or path.name)
 
 
 def _labels(name: str) -> list[re.Match[str]]:

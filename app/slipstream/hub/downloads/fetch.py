@@ -164,7 +164,8 @@ class _Fetching:
             filled = 0
         elif waits and (asked := [wait for wait in waits if wait]) and len(asked) == len(waits):
             state = "waiting"
-            seconds, why = min(asked)
+            until, why = min(asked)
+            seconds = max(0.0, until - time.monotonic())
         elif not job.resolved:
             state = "resolving"
         done = min(self._part.done + filled, self._part.size)

@@ -22,7 +22,7 @@ class FileProgress:
         done: bytes that are on disk.
         total: bytes of the file.
         state: what is being done.
-        seconds: how long a wait will take, from when it began; None if nobody knows.
+        seconds: how long a wait will still take; None if nobody knows.
         why: what is waited for, a sentence.
     """
 

@@ -2,27 +2,22 @@
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from slipstream.cancel import Cancelled, CancelToken, run_apart
 from slipstream.errors import SlipstreamError
 from slipstream.hub.connection import Connection, connect
-from slipstream.hub.downloads.failures import (
-    cannot_write,
-    download_elsewhere,
-    not_noted,
-    went_wrong,
-)
+from slipstream.hub.downloads.failures import download_elsewhere, not_noted, went_wrong
+from slipstream.hub.downloads.job import Patience
+from slipstream.hub.downloads.later import WAITS, Later
 from slipstream.hub.downloads.limit import SpeedLimit
-from slipstream.hub.downloads.locks import release
-from slipstream.hub.downloads.orders import Downloaded, Order
-from slipstream.hub.downloads.progress import Progress, Watch
+from slipstream.hub.downloads.orders import Order
+from slipstream.hub.downloads.progress import Progress
 from slipstream.hub.downloads.records import Record, Records, Stage
-from slipstream.hub.downloads.sets import discard, download
-from slipstream.hub.downloads.settle import settle
+from slipstream.hub.downloads.run import noted, run
+from slipstream.hub.downloads.sets import discard
 from slipstream.paths import downloads_folder
 
 _LOOK = 2.0
@@ -42,59 +37,14 @@ class Entry:
         progress: how far it is; None unless this process runs it.
         elsewhere: another process runs it.
         interrupted: the process that ran it is gone; it goes on when its turn comes.
+        again: seconds until it is tried again by itself, after the network broke it off.
     """
 
     record: Record
     progress: Progress | None = None
     elsewhere: bool = False
     interrupted: bool = False
-
-
-def run(
-    record: Record,
-    records: Records,
-    connection: Connection,
-    cancel: CancelToken,
-    progress: Watch,
-    limit: SpeedLimit | None = None,
-) -> Downloaded:
-    """Run one order in this thread, keep what becomes of it, and which drafter it brought.
-
-    Raises: Cancelled, the order is paused then; SlipstreamError ``download_elsewhere``,
-        ``disk_full``, ``cannot_write``, or what ``download`` and ``settle`` raise.
-    """
-    with _noted():
-        lock = records.hold(record.id)
-    if lock is None:
-        raise download_elsewhere()
-    try:
-        with suppress(OSError):  # the model may go to another disk than this note
-            records.set_stage(record.id, "running")
-        downloaded = download(record.order, connection, cancel, progress, limit)
-        settle(record.order, downloaded)
-    except Cancelled:
-        with _noted():
-            records.set_stage(record.id, "paused")
-        raise
-    except SlipstreamError as error:
-        with suppress(OSError):  # the disk may be full
-            records.set_stage(record.id, "failed", error)
-        raise
-    else:
-        with _noted():
-            records.set_stage(record.id, "done")
-        return downloaded
-    finally:
-        release(lock)
-
-
-@contextmanager
-def _noted() -> Iterator[None]:
-    """What cannot be noted, because the disk is full or cannot be written, is told as such."""
-    try:
-        yield
-    except OSError as error:
-        raise cannot_write(error, downloads_folder(), 0, None) from error
+    again: float | None = None
 
 
 @dataclass(eq=False)
@@ -104,11 +54,18 @@ class _Running:
     name: str
     cancel: CancelToken = field(default_factory=CancelToken)
     progress: Progress | None = None
+    again: bool = False
+    """It has ended, and is tried again by itself."""
     then: Callable[[], None] = lambda: None
     """What to do when it has ended."""
 
     def watch(self, progress: Progress) -> None:
         self.progress = progress
+
+    @property
+    def done(self) -> int:
+        """Bytes that have arrived."""
+        return self.progress.done if self.progress else 0
 
 
 class Downloads:
@@ -119,17 +76,24 @@ class Downloads:
     """
 
     def __init__(
-        self, records: Records | None = None, open_way: Callable[[], Connection] = connect
+        self,
+        records: Records | None = None,
+        open_way: Callable[[], Connection] = connect,
+        patience: Patience | None = None,
+        waits: Sequence[float] = WAITS,
     ) -> None:
         """Look at what is kept; nothing runs before ``start``.
 
         Args:
             records: where orders are kept; the app's own folder if None.
             open_way: makes the connection of one order.
+            patience: with the network, within one try of an order.
+            waits: seconds before each further try of an order that the network broke off.
         """
         self.limit = SpeedLimit()
         self._records = records or Records(downloads_folder())
-        self._connect = open_way
+        self._connect, self._patience = open_way, patience
+        self._later = Later(waits)
         self._lock = threading.RLock()
         self._news = threading.Event()
         self._closing = False
@@ -175,7 +139,7 @@ class Downloads:
         self._stop(name, lambda name: self._set(name, "paused", ("waiting", "running")))
 
     def resume(self, name: str) -> None:
-        """Let an order that is paused or failed wait for its turn.
+        """Let an order that is paused, broken off or failed wait for its turn.
 
         Raises: SlipstreamError ``disk_full``, ``cannot_write``.
         """
@@ -209,7 +173,7 @@ class Downloads:
         low = others[after - 1].position if after else others[0].position - 2 if others else 0.0
         high = others[after].position if after < len(others) else low + 2
         middle = (low + high) / 2
-        with _noted():
+        with noted():
             self._records.change(name, lambda record: replace(record, position=middle))
         self._news.set()
 
@@ -225,12 +189,15 @@ class Downloads:
                 return Entry(record, self._running.progress)
         if record.id in self._errors:
             return Entry(replace(record, stage="failed", error=self._errors[record.id]))
+        if record.stage == "waiting":
+            return Entry(record, again=self._later.seconds(record.id))
         if record.stage != "running":
             return Entry(record)
         elsewhere = self._records.is_held(record.id)
         return Entry(record, elsewhere=elsewhere, interrupted=not elsewhere)
 
     def _resume(self, name: str) -> None:
+        self._later.forget(name)
         if self._errors.pop(name, None) is not None:
             self._set(name, "waiting", get_args(Stage))
         else:
@@ -247,7 +214,7 @@ class Downloads:
         """
         record = self._records.read(name)
         if record is not None and record.stage in now:
-            with _noted():
+            with noted():
                 self._records.set_stage(name, stage)
         self._news.set()
 
@@ -274,18 +241,21 @@ class Downloads:
             record = None if self._closing or name in self._errors else self._records.read(name)
             if record is None or record.stage not in ("waiting", "running"):
                 return False
+            if self._later.seconds(name):
+                return False
             running = self._running = _Running(name)
         try:
             # a keyring may take its time to answer, and nobody has to wait for it
             with run_apart(self._connect, running.cancel, lambda: _FOR_EVER) as connection:
-                run(record, self._records, connection, running.cancel, running.watch, self.limit)
+                self._run(record, running, connection)
             self._drop_old()
         except Cancelled:
             pass
         except SlipstreamError as error:
             if error.code == "download_elsewhere":
                 return False
-            self._errors[name] = error
+            if not running.again:
+                self._errors[name] = error
         except Exception as error:  # noqa: BLE001 - one order does not keep the others
             _log.exception("a bug in a download")
             self._errors[name] = went_wrong(error)
@@ -294,6 +264,23 @@ class Downloads:
                 self._running = None
                 self._after(running)
         return True
+
+    def _run(self, record: Record, running: _Running, connection: Connection) -> None:
+        def again(error: SlipstreamError) -> bool:
+            running.again = self._later.note(record.id, error, running.done)
+            return running.again
+
+        run(
+            record,
+            self._records,
+            connection,
+            running.cancel,
+            running.watch,
+            self.limit,
+            self._patience,
+            again,
+        )
+        self._later.forget(record.id)
 
     def _drop_old(self) -> None:
         done = [record.id for record in self._records.all() if record.stage == "done"]

@@ -1,7 +1,9 @@
 """How an order stands: what runs tells itself, of the rest the disk tells."""
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slipstream.hub.downloads.blocks import held
@@ -18,7 +20,8 @@ class Standing:
 
     Attributes:
         entry: of the queue.
-        title: the model's name with its quantization.
+        title: the model's name with its quantization; and its repository, where another one's is
+            called the same.
         progress: how far it is, whether it runs or not.
         pieces: the same, by what belongs together.
         target: the file to load, once all of the model is there; None before, or if it has been
@@ -46,6 +49,22 @@ class Standing:
         failed = record.error.facts.get("repository") if record.error else None
         items = [item.repo for item in record.order.items]
         return str(failed) if failed in items else items[0]
+
+
+def standings(entries: Sequence[Entry]) -> tuple[Standing, ...]:
+    """Look at how orders stand; reads the disk."""
+    found = [standing(entry) for entry in entries]
+    named = {(one.title, _model_of(one)) for one in found}
+    times = Counter(title for title, _repository in named)
+    return tuple(
+        replace(one, title=f"{one.title} ({_model_of(one)})") if times[one.title] > 1 else one
+        for one in found
+    )
+
+
+def _model_of(one: Standing) -> str:
+    """The repository of its model."""
+    return one.entry.record.order.items[0].repo
 
 
 def standing(entry: Entry) -> Standing:

@@ -1,6 +1,7 @@
 """One connection of a download: a thread that fetches runs of blocks until none is left."""
 
 import threading
+import time
 from dataclasses import replace
 
 import httpx2
@@ -39,7 +40,7 @@ class Worker:
     Attributes:
         received: bytes so far, also those that came twice.
         filled: bytes of the block that is just being received.
-        waiting: seconds and reason of the wait that it is in.
+        waiting: when the wait that it is in ends, by the monotonic clock, and why it waits.
         error: why it ended before everything was there.
         alive: it still runs.
     """
@@ -216,7 +217,7 @@ class Worker:
             )
             asked = wait_asked(error.answer.headers)
             seconds = seconds if asked is None else max(seconds, asked)
-        self.waiting = (seconds, why)
+        self.waiting = (time.monotonic() + seconds, why)
         self._job.news.set()
         if self._job.stop.wait(seconds):
             raise Stopped

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,7 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
-from slipstream.ui.downloads.wording import ACTIVE, phase_of
+from slipstream.ui.downloads.wishes import Wish, Wishes, add_once
+from slipstream.ui.downloads.wording import ACTIVE, Phase, phase_of
 from slipstream.ui.preferences import Preferences
 from slipstream.ui.widgets.notice_bar import notice_of
 from slipstream.ui.work import Job, Work
@@ -28,7 +28,6 @@ _ACTIVE_MS = 300
 _WATCHED_MS = 2000  # what other programs do is not urgent
 
 _log = logging.getLogger(__name__)
-_Wish = Callable[["Downloads"], object]
 
 
 def _open_queue() -> "Downloads":
@@ -45,8 +44,8 @@ class DownloadBoard(QObject):
         changed: ``standings`` or ``news`` are others.
         finished: the Standing of a download that was just completed, and the file to load.
         failed: the Standing of a download that just failed.
-        ended_elsewhere: a download that was running or waiting is not in the list any more: another
-            program completed it, or gave it up.
+        ended_elsewhere: a download that was not done is not in the list any more: another program
+            completed it, or it was given up.
         noticed: a Notice for the user.
         standings: every download, in the order in which they are run.
         news: ids of those that were finished and not looked at since, the oldest first.
@@ -74,7 +73,7 @@ class DownloadBoard(QObject):
         self._closed = False
         self._looked = False
         self._job: Job | None = None
-        self._wishes: deque[_Wish] = deque()
+        self._wishes = Wishes()
         self._viewers: set[QObject] = set()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -89,7 +88,7 @@ class DownloadBoard(QObject):
 
     def add(self, order: "Order") -> None:
         """Download this; what is in the list already goes on."""
-        self._wish(lambda queue: _add(queue, order))
+        self._wish(lambda queue: add_once(queue, order))
 
     def pause(self, name: str) -> None:
         """Stop a download; what arrived is kept."""
@@ -149,13 +148,15 @@ class DownloadBoard(QObject):
         if queue is None and self._wishes:
             queue = self._open()  # without starting it: the wishes are only noted
         if queue is not None:
-            for error in self._fulfil(queue):
-                _log.warning("at the end: %s %s", error.message, error.facts)
-            queue.close()
+            try:
+                for error in self._wishes.fulfil(queue):
+                    _log.warning("at the end: %s %s", error.message, error.facts)
+            finally:
+                queue.close()
 
     # How it is done
 
-    def _wish(self, wish: _Wish) -> None:
+    def _wish(self, wish: Wish) -> None:
         self._wishes.append(wish)
         self._turn()
 
@@ -170,21 +171,13 @@ class DownloadBoard(QObject):
 
     def _steps(self, _cancel: CancelToken) -> Iterator["tuple[Standing, ...] | SlipstreamError"]:
         """In the worker: the wishes in their order, what could not be done, and how all stands."""
-        from slipstream.hub.downloads.standing import standing
+        from slipstream.hub.downloads.standing import standings
 
         queue = self._opened()
         if queue is None:
             return
-        yield from self._fulfil(queue)
-        yield tuple(standing(entry) for entry in queue.list())
-
-    def _fulfil(self, queue: "Downloads") -> Iterator[SlipstreamError]:
-        """Do what is wished for; tells what could not be done."""
-        while self._wishes:
-            try:
-                self._wishes.popleft()(queue)
-            except SlipstreamError as error:
-                yield error
+        yield from self._wishes.fulfil(queue)
+        yield standings(queue.list())
 
     def _opened(self) -> "Downloads | None":
         """The queue, opened when it is first needed; None once the app ends."""
@@ -230,7 +223,7 @@ class DownloadBoard(QObject):
         self.standings, self._looked = standings, True
         if differs:
             self.changed.emit()
-        if any(phase_of(one.entry) in ACTIVE for one in gone):
+        if any(phase_of(one.entry) is not Phase.DONE for one in gone):
             self.ended_elsewhere.emit()
         for one in finished:
             if one.target is not None:
@@ -244,18 +237,6 @@ class DownloadBoard(QObject):
     def _on_setting_changed(self, key: str) -> None:
         if key == LIMIT:
             self._wish(self._apply_limit)
-
-
-def _add(queue: "Downloads", order: "Order") -> None:
-    """Put an order into the queue; there is never more than one of the same."""
-    same = [entry.record for entry in queue.list() if entry.record.order == order]
-    for record in same:
-        if record.stage == "done":
-            queue.cancel(record.id, keep_parts=True)
-        else:
-            queue.resume(record.id)
-    if all(record.stage == "done" for record in same):
-        queue.add(order)
 
 
 def _visible(one: "Standing") -> tuple[object, ...]:

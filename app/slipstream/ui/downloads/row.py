@@ -13,7 +13,7 @@ from slipstream.ui import browser, icons
 from slipstream.ui.downloads import wording
 from slipstream.ui.downloads.board import DownloadBoard
 from slipstream.ui.downloads.parts import Bar, Name, numbers_label, words_label
-from slipstream.ui.downloads.wording import CAN_PAUSE, Help, Phase, Step, phase_of
+from slipstream.ui.downloads.wording import CAN_PAUSE, CAN_RESUME, Help, Phase, Step, phase_of
 from slipstream.ui.i18n import tr
 from slipstream.ui.look import Look
 from slipstream.ui.reveal import reveal
@@ -140,11 +140,14 @@ class DownloadRow(QFrame):
         self.down.setVisible(unfinished)
         self.up.setEnabled(up)
         self.down.setEnabled(down)
-        focused = self.pause.hasFocus() or self.resume.hasFocus()
+        pausing, resuming = self.pause.hasFocus(), self.resume.hasFocus()
         self.pause.setVisible(phase in CAN_PAUSE)
-        self.resume.setVisible(phase is Phase.PAUSED)
-        if focused:  # else Qt hands the keyboard to Cancel
-            (self.resume if phase is Phase.PAUSED else self.pause).setFocus()
+        self.resume.setVisible(phase in CAN_RESUME)
+        # else Qt hands the keyboard to Cancel
+        if pausing and phase not in CAN_PAUSE:
+            self.resume.setFocus()
+        elif resuming and phase not in CAN_RESUME:
+            self.pause.setFocus()
         self.cancel.setVisible(phase is not Phase.ELSEWHERE)
         usable = self.standing.target is not None and phase in (Phase.DONE, Phase.FAILED)
         self.chat.setVisible(usable)
@@ -157,13 +160,15 @@ class DownloadRow(QFrame):
             said.append(self.trouble.text)
         self.setAccessibleName(", ".join(said))
         self.bar.setAccessibleName(one.title)
-        done = phase_of(one.entry) is Phase.DONE
+        phase = phase_of(one.entry)
+        done = phase is Phase.DONE
+        go_on = tr("Try {title} again now") if phase is Phase.LATER else tr("Go on with {title}")
         leave = tr("Take {title} out of this list") if done else tr("Cancel {title}")
         names = {
             self.up: tr("Download {title} earlier (Alt+Up)"),
             self.down: tr("Download {title} later (Alt+Down)"),
             self.pause: tr("Pause {title}"),
-            self.resume: tr("Go on with {title}"),
+            self.resume: go_on,
             self.cancel: leave,
         }
         for button, name in names.items():

@@ -6,12 +6,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
 from slipstream.ui import icons
 from slipstream.ui.downloads.board import DownloadBoard
+from slipstream.ui.downloads.brief import Brief, brief
 from slipstream.ui.downloads.parts import Bar, Name, numbers_label, words_label
 from slipstream.ui.downloads.wording import (
     BUSY,
-    Brief,
     Phase,
-    brief,
     percent,
     phase_of,
     spoken,

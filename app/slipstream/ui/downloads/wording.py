@@ -24,6 +24,8 @@ class Phase(StrEnum):
     PATIENT = auto()
     """Something else has to happen first: the Hub asked for it, or the connection was lost."""
     WAITING = auto()
+    LATER = auto()
+    """The network broke it off; it is tried again by itself."""
     INTERRUPTED = auto()
     ELSEWHERE = auto()
     PAUSED = auto()
@@ -33,9 +35,10 @@ class Phase(StrEnum):
 
 BUSY = frozenset({Phase.RUNNING, Phase.CHECKING, Phase.PATIENT})
 """This program is at it."""
-ACTIVE = BUSY | {Phase.WAITING, Phase.INTERRUPTED, Phase.ELSEWHERE}
+ACTIVE = BUSY | {Phase.WAITING, Phase.LATER, Phase.INTERRUPTED, Phase.ELSEWHERE}
 """It goes on by itself."""
-CAN_PAUSE = BUSY | {Phase.WAITING, Phase.INTERRUPTED}
+CAN_PAUSE = BUSY | {Phase.WAITING, Phase.LATER, Phase.INTERRUPTED}
+CAN_RESUME = frozenset({Phase.PAUSED, Phase.LATER})
 
 
 class Step(StrEnum):
@@ -92,7 +95,7 @@ def phase_of(entry: "Entry") -> Phase:
     if entry.progress is not None:
         return _at(entry.progress.current)
     if stage == "waiting":
-        return Phase.WAITING
+        return Phase.WAITING if entry.again is None else Phase.LATER
     if entry.elsewhere:
         return Phase.ELSEWHERE
     return Phase.INTERRUPTED if entry.interrupted else Phase.RUNNING
@@ -112,6 +115,8 @@ def state(one: "Standing") -> str:
             return tr("Connecting") if resolving else tr("Downloading")
         case Phase.PATIENT if current is not None:
             return _waiting(current)
+        case Phase.LATER:
+            return _later(one.entry)
         case Phase.DONE if one.target is None:
             return tr("Done; its files were removed since")
         case phase:
@@ -134,7 +139,14 @@ def _waiting(current: "FileProgress") -> str:
     why = tr(current.why)
     if not current.seconds:
         return tr("Waiting: {why}").format(why=why)
-    return tr("Waiting {time}: {why}").format(time=duration(current.seconds), why=why)
+    return tr("Tries again in {time}: {why}").format(time=duration(current.seconds), why=why)
+
+
+def _later(entry: "Entry") -> str:
+    """Why it was broken off, and when it is tried again."""
+    error = entry.record.error
+    words = tr("Tries again in {time}.").format(time=duration(entry.again or 0.0))
+    return f"{error.message} {words}" if error else words
 
 
 def percent(progress: "Progress") -> int:
@@ -239,82 +251,6 @@ def neighbour(unfinished: Sequence[str], name: str, step: int) -> tuple[bool, st
     return True, others[to] if to < len(others) else None
 
 
-@dataclass(frozen=True)
-class Brief:
-    """All downloads in a few words, for the tray.
-
-    Attributes:
-        one: the download that matters most.
-        title: its name, and what became of it if that has to be said.
-        detail: the rest.
-        chat: its model can be talked to.
-    """
-
-    one: "Standing"
-    title: str
-    detail: str
-    chat: bool = False
-
-    @property
-    def spoken(self) -> str:
-        """The same, as a screen reader says it."""
-        words = [self.title, self.detail]
-        if phase_of(self.one.entry) is not Phase.DONE:
-            words.insert(1, tr("{n} percent").format(n=percent(self.one.progress)))
-        return ", ".join(filter(None, words))
-
-
-_MATTERS = (*BUSY, Phase.DONE, Phase.FAILED, Phase.ELSEWHERE, Phase.INTERRUPTED, Phase.WAITING)
-
-
-def brief(standings: Sequence["Standing"], news: Sequence[str]) -> Brief | None:
-    """What the tray shows; None if there is nothing to show.
-
-    Args:
-        standings: all downloads, in the order in which they are run.
-        news: ids of those that were finished and not looked at since, the oldest first.
-    """
-    shown = [one for one in standings if phase_of(one.entry) is not Phase.DONE or one.id in news]
-    if not shown:
-        return None
-    order = [phase for phase in (*_MATTERS, Phase.PAUSED)]
-    ranks = {phase: 0 if phase in BUSY else order.index(phase) for phase in order}
-    first = min(shown, key=lambda one: (ranks[phase_of(one.entry)], -_newness(one, news)))
-    rest = _others([one for one in shown if one is not first])
-    return _brief(first, rest)
-
-
-def _newness(one: "Standing", news: Sequence[str]) -> int:
-    return news.index(one.id) if one.id in news else 0
-
-
-def _brief(one: "Standing", rest: str) -> Brief:
-    match phase_of(one.entry):
-        case Phase.RUNNING:
-            parts = [numbers(one), following(one)]
-        case Phase.DONE:
-            title = tr("Finished: {title}").format(title=one.title)
-            return Brief(one, title, rest, chat=one.target is not None)
-        case Phase.FAILED:
-            error = one.entry.record.error
-            title = tr("Failed: {title}").format(title=one.title)
-            return Brief(one, title, _joined([error.message if error else "", rest]))
-        case _:
-            parts = [far(one.progress.done, one.progress.total), state(one)]
-    return Brief(one, one.title, _joined([*parts, rest]))
-
-
-def _others(standings: Sequence["Standing"]) -> str:
-    failed = sum(phase_of(one.entry) is Phase.FAILED for one in standings)
-    more = len(standings) - failed
-    return _joined(
-        [
-            tr("{n} more").format(n=more) if more else "",
-            tr("{n} failed").format(n=failed) if failed else "",
-        ]
-    )
-
-
 def unbroken(text: str) -> str:
     """The same with lines that break between its parts, where these are short."""
     parts = text.split(_DOT)
@@ -322,5 +258,6 @@ def unbroken(text: str) -> str:
     return f"{_HARD}· ".join(whole)
 
 
-def _joined(parts: Sequence[str]) -> str:
+def joined(parts: Sequence[str]) -> str:
+    """What there is to say, in a line."""
     return _DOT.join(filter(None, parts))

@@ -1,0 +1,1 @@
+"""The Compare page: what each way of drafting brings on this computer."""
