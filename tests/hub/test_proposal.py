@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gguf_files import write_mtp, write_projector, write_target
-from local_stores import blob_of, in_cache, in_ollama, own_stores, settle
+from local_stores import MAIN, blob_of, in_cache, in_ollama, own_stores, settle
 from slipstream.cancel import CancelToken
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.leftovers import leftovers
@@ -65,7 +65,7 @@ def test_what_goes_along_is_named(stores: Stores, tmp_path: Path) -> None:
     found = library()
     proposal = proposed(the_model(found, "Test-Q8_0.gguf"), found)
     assert [one.role for one in proposal.going] == ["target", "mtp", "projector"]
-    carry_out(proposal, nothing)
+    carry_out(proposal, nothing, library)
     left = library()
     assert (left.models, left.loose) == ((), ())
 
@@ -77,9 +77,9 @@ def test_a_loaded_model_stays(stores: Stores, tmp_path: Path) -> None:
     found = library(folder)
     proposal = proposed(found.models[0], found, loaded=tmp_path / "link.gguf")
     assert proposal.in_use
-    assert failure(lambda: carry_out(proposal, lambda: model)) == "in_use"
+    assert failure(lambda: carry_out(proposal, lambda: model, library)) == "in_use"
     assert model.exists()
-    carry_out(proposal, nothing)
+    carry_out(proposal, nothing, library)
     assert not model.exists()
 
 
@@ -95,9 +95,9 @@ def test_a_copy_goes_alone_and_the_last_one_stays(stores: Stores, tmp_path: Path
     assert [copy.kept_for for copy in pair] == ["", ""]
     first, second = (proposed(copy, found) for copy in pair)
     assert (first.removal.freed, len(first.removal.files)) == (one.stat().st_size, 1)
-    carry_out(first, nothing)
+    carry_out(first, nothing, library)
     assert projector.exists()
-    assert failure(lambda: carry_out(second, nothing)) == "last_copy"
+    assert failure(lambda: carry_out(second, nothing, library)) == "last_copy"
     assert failure(lambda: proposed(pair[1], found)) == "last_copy"
     assert one.exists() != two.exists()
     assert several(library(folder)) == []
@@ -112,7 +112,7 @@ def test_a_copy_that_changed_is_no_copy(stores: Stores, tmp_path: Path) -> None:
     copy = next(each for (pair) in several(found) for each in pair if each.file.path == one)
     proposal = proposed(copy, found)
     two.write_bytes(b"something else")
-    assert failure(lambda: carry_out(proposal, nothing)) == "last_copy"
+    assert failure(lambda: carry_out(proposal, nothing, library)) == "last_copy"
     assert one.exists()
 
 
@@ -142,6 +142,37 @@ def test_a_set_is_not_taken_apart(stores: Stores, tmp_path: Path) -> None:
     assert {copy.kept_for for copy in pair} == {"It is one of several files of a model."}
 
 
+def test_what_another_model_needs_since_the_question_stays(stores: Stores, tmp_path: Path) -> None:
+    cache = stores[0]
+    first = in_cache(cache, REPO, write_target(tmp_path / "Test-Q4_K_M.gguf", "qwen35"))
+    drafter = in_cache(cache, REPO, write_mtp(tmp_path / "h.gguf"), "mtp-Test-Q8_0.gguf")
+    found = library()
+    proposal = proposed(the_model(found, "Test-Q4_K_M.gguf"), found)
+    assert len(proposal.going) == 2
+    second = write_target(tmp_path / "Test-Q8_0.gguf", "qwen35", padding=3)
+    other = in_cache(cache, REPO, second)
+    carry_out(proposal, nothing, library)
+    assert not first.exists()
+    assert drafter.exists()
+    assert other.exists()
+    assert (cache / "models--owner--Test-GGUF" / "refs" / "main").exists()
+
+
+def test_what_a_download_needs_since_the_question_stays(stores: Stores, tmp_path: Path) -> None:
+    cache = stores[0]
+    first = in_cache(cache, REPO, write_target(tmp_path / "Test-Q4_K_M.gguf", "qwen35"))
+    drafter = in_cache(cache, REPO, write_mtp(tmp_path / "h.gguf"), "mtp-Test-Q8_0.gguf")
+    found = library()
+    proposal = proposed(the_model(found, "Test-Q4_K_M.gguf"), found)
+    digest = drafter.resolve().name
+    file = RepoFile("mtp-Test-Q8_0.gguf", drafter.stat().st_size, digest, digest)
+    target = RepoFile("Test-Q8_0.gguf", 9000, "d" * 64, "d" * 64)
+    Records(downloads_folder()).add(Order((Item(REPO, MAIN, "main", (target, file)),), None))
+    carry_out(proposal, nothing, library)
+    assert not first.exists()
+    assert drafter.exists()
+
+
 def test_a_part_goes_with_its_map_and_the_download_is_forgotten(
     stores: Stores, tmp_path: Path
 ) -> None:
@@ -159,9 +190,9 @@ def test_a_part_goes_with_its_map_and_the_download_is_forgotten(
     assert proposal.begun is not None
     lock = records.hold(record.id)
     assert lock is not None
-    assert failure(lambda: carry_out(proposal, nothing)) == "download_running"
+    assert failure(lambda: carry_out(proposal, nothing, library)) == "download_running"
     lock.release()
-    carry_out(proposal, nothing)
+    carry_out(proposal, nothing, library)
     assert not part.exists()
     assert records.all() == []
 

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gguf_files import write_dflash, write_eagle3, write_projector, write_target
-from local_stores import in_cache, in_ollama, own_stores
+from local_stores import MAIN, in_cache, in_ollama, own_stores
 from slipstream.drafters.identify import FileRole
 from slipstream.hub.downloads.orders import Item, Order
 from slipstream.hub.downloads.records import Records
@@ -298,6 +298,19 @@ def test_a_model_that_was_overwritten_meanwhile_comes_back(several: Desk) -> Non
     several.idle()
     assert several.notices[-1].text.startswith("Nothing was deleted: ")
     assert file.exists()
+
+
+def test_ordering_again_what_was_removed_takes_the_removal_back(several: Desk) -> None:
+    model = several.model("Test-Q4_K_M.gguf")
+    several.remove("Test-Q4_K_M.gguf")
+    digest = model.path.resolve().name
+    file = RepoFile(model.path.name, model.bytes, digest, digest)
+    several.shelf.want(Order((Item(REPO, "f" * 40, "main", (file,)),), None))
+    assert "Test-Q4_K_M.gguf" not in several.names()  # that is another revision's
+    several.shelf.want(Order((Item(REPO, MAIN, "main", (file,)),), None))
+    assert "Test-Q4_K_M.gguf" in several.names()
+    several.shelf.finalise_all()
+    assert model.path.exists()
 
 
 def test_who_agreed_to_remove_did_not_agree_to_unload(several: Desk) -> None:

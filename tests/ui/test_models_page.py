@@ -17,7 +17,8 @@ from hub_server import HubServer
 from hub_server.layouts import drafter_only, gated, mtp_folder, quantizations, root_mtp, sisters
 from local_stores import own_stores
 from slipstream.drafters.kinds import DrafterKind
-from slipstream.engine.model_records import settings_of
+from slipstream.engine.model_records import save_settings, settings_of
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.hub.downloads.orders import Order
 from slipstream.hub.reference import resolve
 from slipstream.ui.app import Running
@@ -586,3 +587,35 @@ def test_what_was_typed_last_is_kept_when_the_window_is_closed_at_once(
     demo_alone.window.close()
     demo_alone.end()
     assert settings_of(own_model).chat_template == "{{ last }}"
+
+
+def test_what_is_missing_comes_with_the_knobs_as_they_stand(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    shown(page, until)
+    page.view.banner.buttons.press()
+    until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    until(lambda: not page.model.looking_further)
+    next(c for c in page.view.drafters.chips() if c.text().startswith("DFlash, dflash-")).click()
+    choose(page.view.knobs.kv_type, "q8_0")
+    until(lambda: any("Get what is missing" in each for each in page.view.banner.buttons.words()))
+    until(lambda: page.model.picture is not None and page.model.picture.knobs.kv_type == "q8_0")
+    page.view.banner.buttons.press(1)
+    until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    page.load_wanted.emit(page.view.line.path if page.view.line else None, False)
+    until(lambda: demo.control.phase is Phase.READY and demo.control.loaded is not None)
+    assert demo.control.loaded is not None
+    assert demo.control.loaded.spec.kind is DrafterKind.DFLASH
+    assert demo.control.model_in_use is not None
+    assert settings_of(demo.control.model_in_use).kv_type == "q8_0"
+
+
+def test_a_kind_that_the_settings_name_is_shown_as_chosen(
+    demo: Running, page: ModelsPage, until: Until, own_model: Path
+) -> None:
+    save_settings(own_model, ModelSettings(spec=DrafterKind.MTP))
+    demo.preferences.set("model_folders", (str(own_model.parent),))
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
+    page.show_model(Model(demo.stock.shelf.library.models[0], demo.stock.shelf.library, "My own"))
+    until(lambda: page.model.stage is Stage.SHOWN)
+    assert page.view.knobs.drafter.text() == "MTP head, inside the file"

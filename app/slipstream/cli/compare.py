@@ -16,6 +16,7 @@ from slipstream.compare.modes import Mode, default_modes, parse_modes
 from slipstream.compare.prompts import own_set, read_set
 from slipstream.compare.report import MOST_DRIFT, Gain, Measured, Report, Row, report
 from slipstream.compare.runner import PASSES, Failed, Launched, Plan, run
+from slipstream.errors import SlipstreamError
 from slipstream.hub.reference import resolve
 
 MOST_PASSES = 50
@@ -65,15 +66,18 @@ def compare(
         measured = Measured(plan)
         _measure(measured, cancel)
     found = report(measured)
-    keeping.keep(measured, found)
-    if use:
-        keeping.use(measured, found)
     told = document(measured, found)
-    keep_run(told, datetime.now(UTC))
     if as_json:
         output.print_json(told)
     else:
         _show(found)
+    if use:
+        keeping.use(measured, found)
+    try:
+        keeping.keep(measured, found)
+        keep_run(told, datetime.now(UTC))
+    except SlipstreamError as error:  # it was told all the same
+        output.say(f"{error.message} {error.action}", "yellow")
 
 
 def _measure(measured: Measured, cancel: CancelToken) -> None:

@@ -73,15 +73,22 @@ def best_of(outlooks: Sequence[Outlook]) -> Candidate | None:
 
 
 def unknown(outlooks: Sequence[Outlook]) -> Mode | None:
-    """What should be fastest, if that is only guessed from launches with quite other numbers of
-    draft tokens. The first draft token costs more than the others, so what lies between the
-    numbers measured is expected too fast rather than too slow: to look there misses nothing."""
+    """A launch that tells more about what should be fastest; None if enough is known.
+
+    The first draft token costs more than the others. So between numbers that were measured, most
+    of all below the first one, speeds are expected too high rather than too low, and to look there
+    misses nothing; beyond a single number they are expected too low.
+    """
     best = best_of(outlooks)
     if best is None:
         return None
-    steps = next(one.curves.all.steps for one in outlooks if one.kind is best.kind)
-    near = any(number and abs(number - best.draft_tokens) <= 1 for number, _ in steps)
-    return None if near else best.mode
+    outlook = next(one for one in outlooks if one.kind is best.kind)
+    number = best.draft_tokens
+    known = [measured for measured, _ in outlook.curves.all.steps if measured]
+    if len(known) == 1 and known[0] <= number and known[0] < outlook.longest:
+        return Mode(best.kind, outlook.longest)
+    between = number + 1 in known and known[0] < number
+    return None if between or number in known or number - 1 in known else best.mode
 
 
 def to_confirm(outlooks: Sequence[Outlook]) -> tuple[Mode, ...]:
@@ -108,10 +115,12 @@ def outlook_sentence(outlook: Outlook) -> str:
     best = best_of([outlook])
     if best is not None:
         return f"{_with(best)} should be {best.speedup:.2f} times as fast as plain decoding."
+    if not any(outlook.curves.all.accepted):
+        return f"Nothing that {name} proposed was accepted."
     fastest = max(outlook.numbers, key=_speedup)
     if fastest.speedup < 1 + DEAD_BAND:
         return (
-            f"{name} should not be faster than plain decoding by {DEAD_BAND:.0%} or more: at best"
+            f"{name} should not be faster than plain decoding by 5 % or more: at best"
             f" {fastest.speedup:.2f} times as fast, with {draft_tokens(fastest.draft_tokens)}."
         )
     kind, slowest = outlook.curves.slowest(fastest.draft_tokens)

@@ -20,17 +20,20 @@ class Mode:
     Attributes:
         kind: the drafter; None for plain decoding.
         draft_tokens: most draft tokens per step; None for what suits the drafter.
+        p_min: stop drafting below this draft probability; None for what suits the drafter.
     """
 
     kind: DrafterKind | None = None
     draft_tokens: int | None = None
+    p_min: float | None = None
 
     def __str__(self) -> str:
-        """As on the command line: "plain", "mtp", "mtp=3"."""
+        """As on the command line: "plain", "mtp", "mtp=3"; "mtp=3 p-min 0.6"."""
         if self.kind is None:
             return _PLAIN
         number = "" if self.draft_tokens is None else f"={self.draft_tokens}"
-        return f"{self.kind}{number}"
+        p_min = "" if self.p_min is None else f" p-min {self.p_min:g}"
+        return f"{self.kind}{number}{p_min}"
 
     @property
     def spec(self) -> SpecChoice:

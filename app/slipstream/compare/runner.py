@@ -39,6 +39,7 @@ class Plan:
         prompts: what is answered.
         passes: how often every mode is launched.
         tokens: length of every answer.
+        check_drift: repeat the first launch at the end.
     """
 
     model: Path
@@ -46,6 +47,7 @@ class Plan:
     prompts: PromptSet
     passes: int = PASSES
     tokens: int = 256
+    check_drift: bool = True
 
     @property
     def baseline(self) -> int:
@@ -56,7 +58,19 @@ class Plan:
     @property
     def answers(self) -> int:
         """How many answers there will be, if no mode fails."""
-        return (self.passes * len(self.modes) + 1) * len(self.prompts.kinds)
+        return self.launches * len(self.prompts.kinds)
+
+    @property
+    def launches(self) -> int:
+        """How often an engine is started, if no mode fails."""
+        return self.passes * len(self.modes) + self.check_drift
+
+
+@dataclass(frozen=True)
+class Starting:
+    """A launch of a mode begins."""
+
+    mode: int
 
 
 @dataclass(frozen=True)
@@ -89,7 +103,7 @@ class Again:
     sample: Sample
 
 
-RunEvent = Launched | Failed | Sample | Again
+RunEvent = Starting | Launched | Failed | Sample | Again
 
 
 def run(
@@ -103,6 +117,7 @@ def run(
     for launch in _launches(plan):
         if launch.mode in broken:
             continue
+        yield Starting(launch.mode)
         try:
             yield from _measure(plan, launch, cancel, choose_engine)
         except SlipstreamError as error:
@@ -126,7 +141,8 @@ def _launches(plan: Plan) -> Iterator[_Launch]:
     for number in range(plan.passes):
         for mode in there if number % 2 == 0 else reversed(there):
             yield _Launch(mode, number)
-    yield _Launch(plan.baseline, 0, again=True)
+    if plan.check_drift:
+        yield _Launch(plan.baseline, 0, again=True)
 
 
 def _measure(
@@ -135,7 +151,7 @@ def _measure(
     mode = plan.modes[launch.mode]
     session = Session(choose_engine)
     try:
-        request = LoadRequest(plan.model, mode.spec, mode.draft_tokens)
+        request = LoadRequest(plan.model, mode.spec, mode.draft_tokens, p_min=mode.p_min)
         for event in session.load(request, cancel):
             if isinstance(event, FellBack):
                 raise _not_as_asked(mode, event.reason)

@@ -10,7 +10,7 @@ from slipstream.compare.tuned import Best, Tried
 from slipstream.errors import SlipstreamError
 from slipstream.words import SPECULATION, draft_tokens
 
-_NOTHING = f"Plain decoding is best here: nothing is faster by {DEAD_BAND:.0%} or more."
+_NOTHING = "Plain decoding is best here: nothing is faster by 5 % or more."
 
 
 def settled(plain: Tried, measured: Measured | None) -> tuple[Best, str, tuple[Tried, ...]]:
@@ -81,14 +81,14 @@ def _choice(tried: Sequence[Tried], rows: Sequence[Row]) -> tuple[Best, str]:
     ]
     faster.sort(key=lambda each: each[2].speedup, reverse=True)
     for one, row, gain in faster:
-        if _slower_for(row) is None:
+        if slower_for(row) is None:
             reason = f"{_name(one)} is {_times(gain)} on this computer."
             return _best(one, gain), reason
     plain = _plain(rows[0].tokens_per_second)
     if not faster:
         return plain, _NOTHING
     one, row, gain = faster[0]
-    but = f"{_name(one)} is {_times(gain)}, but {_slower_for(row)}."
+    but = f"{_name(one)} is {_times(gain)}, but {slower_for(row)}."
     return plain, f"Plain decoding is best here: {but}"
 
 
@@ -108,14 +108,14 @@ def _plain(tokens_per_second: float) -> Best:
 
 
 def _reason(row: Row, gain: Gain) -> str:
-    slower = _slower_for(row)
+    slower = slower_for(row)
     if gain.outcome is Outcome.SAME:
         return "No difference that is large and sure." + (f" It is {slower}." if slower else "")
     said = f"It is {_times(gain)}"
     return f"{said}, but {slower}." if slower and gain.outcome is Outcome.FASTER else f"{said}."
 
 
-def _slower_for(row: Row) -> str | None:
+def slower_for(row: Row) -> str | None:
     """The kind of prompt for which a mode is slower by more than the dead band, if there is one."""
     kind, gain = min(row.by_kind.items(), key=lambda each: each[1].speedup)
     if gain.speedup >= 1 - DEAD_BAND:

@@ -10,6 +10,8 @@ from slipstream.drafters.entries import change_entries, read_entries
 from slipstream.drafters.kinds import DrafterKind
 from slipstream.drafters.verdicts import number, run_key
 
+_LATEST = 2**33
+"""Seconds since 1970 that every system can tell the day of."""
 MOST = 500
 """Gains that are kept, the last ones."""
 
@@ -83,7 +85,7 @@ def _key(run: Run) -> str | None:
 def _decoded(entry: dict[str, object]) -> Gain:
     """Raises: KeyError, TypeError, ValueError."""
     sure = entry["sure"]
-    if not isinstance(sure, bool):
-        raise TypeError
     speedup, low, high, when = (number(entry[name]) for name in ("speedup", "low", "high", "when"))
+    if not isinstance(sure, bool) or not 0 <= when < _LATEST:
+        raise TypeError
     return Gain(speedup, low, high, sure, int(number(entry["draft_tokens"])), when)

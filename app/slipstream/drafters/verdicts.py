@@ -76,13 +76,14 @@ def verdict_on(
 def run_key(target: Path, drafter: Path | None, kind: DrafterKind, engine: str) -> str | None:
     """A name for two versions of files and how they ran; None if one of the files is gone."""
     try:
-        files = [_version(path) for path in (target, drafter) if path is not None]
+        files = [file_version(path) for path in (target, drafter) if path is not None]
     except (OSError, ValueError):
         return None
     return hashlib.sha256(json.dumps([*files, kind.value, engine]).encode()).hexdigest()[:32]
 
 
-def _version(path: Path) -> tuple[str, int, int]:
+def file_version(path: Path) -> tuple[str, int, int]:
+    """What changes when a file does. Raises: OSError, ValueError."""
     file = paths.real(path)
     stat = file.stat()
     return str(file), stat.st_size, stat.st_mtime_ns

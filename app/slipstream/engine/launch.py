@@ -1,6 +1,6 @@
 """From what is asked for to what would run: the request, the model's settings, the app's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipstream.cancel import CancelToken
 from slipstream.drafters.choose import choose, passed_over
@@ -96,6 +96,8 @@ def prepare(
     found = find_drafters(target, cancel)
     build = None if request.afresh else engine.build
     spec = choose(found, wanted, engine.spec_types, draft_tokens, engine=build)
+    if spec.kind is not None and request.p_min is not None:
+        spec = replace(spec, p_min=request.p_min)
     left_out: tuple[Unfit, ...] = ()
     if wanted == "auto" and spec.kind is None:
         missed = (one for one in found.unfit if one.missed)

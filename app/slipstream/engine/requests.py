@@ -20,6 +20,7 @@ class LoadRequest:
         afresh: what drafters showed before does not count, and nobody is using the model.
         anyway: it is loaded also where memory seems too small.
         own_settings: the model's own settings count.
+        p_min: stop drafting below this draft probability; None takes the kind's own.
     """
 
     model: Path
@@ -29,6 +30,7 @@ class LoadRequest:
     afresh: bool = False
     anyway: bool = False
     own_settings: bool = True
+    p_min: float | None = None
 
 
 @dataclass(frozen=True)

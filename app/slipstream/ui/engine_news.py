@@ -47,6 +47,7 @@ class EngineNews(QObject):
         self._fall: FellBack | None = None  # the last one of the load that runs
         self._left_out: list[Unfit] = []  # by the load that runs
         self._reason: Notice | None = None  # why that loads what ran before
+        self._told: Notice | None = None  # of these; ends with the next load
         self._control.load_began.connect(self._on_load_began)
         self._control.loaded_model.connect(self._on_loaded)
         self._control.fell_back.connect(self._on_fell_back)
@@ -65,6 +66,9 @@ class EngineNews(QObject):
 
     def _on_load_began(self) -> None:
         self._withdraw()
+        if self._told is not None:
+            self.withdrawn.emit(self._told)
+        self._told = None
         self._fall, self._left_out, self._looked_for, self._reason = None, [], None, None
 
     def _withdraw(self) -> None:
@@ -91,7 +95,8 @@ class EngineNews(QObject):
     def _tell_way(self) -> None:
         """Beside the reason for going back to it, if there is one."""
         reason = self._reason or Notice("", Level.WARNING)
-        self.noticed.emit(replace(reason, text=f"{reason.text} {self._way()}".strip()))
+        self._told = replace(reason, text=f"{reason.text} {self._way()}".strip())
+        self.noticed.emit(self._told)
 
     def _on_left_out(self, unfit: Unfit) -> None:
         self._left_out.append(unfit)

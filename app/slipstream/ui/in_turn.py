@@ -63,6 +63,8 @@ class InTurn(QObject):
                 self._tasks.popleft().do()
             except SlipstreamError as error:
                 _log.error("not saved: %s %s", error.message, error.facts)
+            except Exception:  # noqa: BLE001 - the others are done all the same
+                _log.exception("a bug at the end")
 
     def _go_on(self) -> None:
         if self._busy or not self._tasks:

@@ -36,6 +36,7 @@ class Stock(QObject):
         self.shelf.withdrawn.connect(self.withdrawn)
         self.shelf.finish_wanted.connect(self.board.add)
         self.board.noticed.connect(self.noticed)
+        self.board.ordered.connect(self.shelf.want)
         self.board.finished.connect(lambda _one, _path: self.shelf.refresh())
         self.board.ended_elsewhere.connect(self.shelf.refresh)
         control.changed.connect(self.shelf.look_at_engine)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from slipstream.errors import SlipstreamError
 from slipstream.hub.downloads.leftovers import Leftover, give_up
+from slipstream.hub.downloads.orders import places_of
 from slipstream.hub.downloads.records import Records
 from slipstream.hub.library.copies import Copy
+from slipstream.hub.library.doomed import Doomed
 from slipstream.hub.library.models import Companion, Library, LocalModel, Stored
 from slipstream.hub.library.removal import Removal, part_removal, removal
 from slipstream.hub.library.removing import Removed, not_all_removed, remove
@@ -86,8 +88,15 @@ def propose(
     return Proposal(thing, decided, begun=left).asked_again(loaded)
 
 
-def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:
-    """Delete it, if nothing speaks against it by now.
+def carry_out(
+    proposal: Proposal, loaded: Callable[[], Path | None], look: Callable[[], Library]
+) -> Removed:
+    """Delete it, if nothing speaks against it by now; what something else needs by now stays.
+
+    Args:
+        proposal: what a person agreed to.
+        loaded: tells the file of the model that is loaded now.
+        look: looks through this computer.
 
     Raises: OSError; SlipstreamError: ``in_use``, ``last_copy``, ``download_running``,
         ``changed_meanwhile``, ``not_all_removed``.
@@ -101,12 +110,44 @@ def carry_out(proposal: Proposal, loaded: Callable[[], Path | None]) -> Removed:
     left = proposal.begun
     if left and records.is_held(left.record.id):
         raise _download_running(name)
-    done = remove(proposal.removal)
+    done = remove(_as_it_is(proposal, look(), records))
     if done.failed:
         raise not_all_removed(name, done)
     if left:
         give_up(left, records)
     return done
+
+
+def _as_it_is(proposal: Proposal, library: Library, records: Records) -> Removal:
+    """What was agreed to, without what belongs to another model or to a download by now."""
+    agreed, own = proposal.removal, proposal.begun.record.id if proposal.begun else ""
+    open_orders = (one for one in records.all() if one.stage != "done" and one.id != own)
+    places = [place for record in open_orders for place in places_of(record.order)]
+    needed = {path for place in places for path in (place.there, place.became)}
+    now = _decided_now(proposal, library)
+    allowed = {one.path for one in (*now.links, *now.files, *now.shared)} - needed
+
+    def still(doomed: Sequence[Doomed]) -> tuple[Doomed, ...]:
+        return tuple(one for one in doomed if one.path in allowed)
+
+    return replace(
+        agreed,
+        links=still(agreed.links),
+        files=still(agreed.files),
+        shared=still(agreed.shared),
+        folders=tuple(folder for folder in agreed.folders if folder in now.folders),
+    )
+
+
+def _decided_now(proposal: Proposal, library: Library) -> Removal:
+    """What would go if it were decided now; a thing that is not there any more goes as agreed."""
+    thing, agreed = proposal.thing, proposal.removal
+    there = next((one for one in library.everything() if one.path == thing.path), None)
+    if proposal.others or there is None:
+        return agreed
+    if isinstance(there, Part):
+        return part_removal(there, library)
+    return removal(there, library) if isinstance(there, LocalModel | Companion) else agreed
 
 
 def is_loaded(thing: Removable, loaded: Path | None) -> bool:

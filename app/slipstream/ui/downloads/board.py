@@ -44,6 +44,7 @@ class DownloadBoard(QObject):
         changed: ``standings`` or ``news`` are others.
         finished: the Standing of a download that was just completed, and the file to load.
         failed: the Standing of a download that just failed.
+        ordered: an Order that is put into the list.
         ended_elsewhere: a download that was not done is not in the list any more: another program
             completed it, or it was given up.
         noticed: a Notice for the user.
@@ -54,6 +55,7 @@ class DownloadBoard(QObject):
     changed = Signal()
     finished = Signal(object, object)
     failed = Signal(object)
+    ordered = Signal(object)
     ended_elsewhere = Signal()
     noticed = Signal(object)
 
@@ -89,6 +91,7 @@ class DownloadBoard(QObject):
     def add(self, order: "Order") -> None:
         """Download this; what is in the list already goes on."""
         self._wish(lambda queue: add_once(queue, order))
+        self.ordered.emit(order)
 
     def pause(self, name: str) -> None:
         """Stop a download; what arrived is kept."""

@@ -74,12 +74,21 @@ class Removals(QObject):
         self,
         work: Work,
         engine: Engine,
+        look: Callable[[], Library],
         parent: QObject | None = None,
     ) -> None:
-        """Nothing is to be removed."""
+        """Nothing is to be removed.
+
+        Args:
+            work: the background work.
+            engine: what may have a model loaded.
+            look: looks through this computer; called in a worker.
+            parent: as Qt has it.
+        """
         super().__init__(parent)
         self._work = work
         self._engine = engine
+        self._look = look
         self._pending: _Pending | None = None
         self._final: list[_Pending] = []  # in order; deleted when the engine has let go of them
         self._going: dict[Path, _Pending] = {}
@@ -147,6 +156,11 @@ class Removals(QObject):
             if pending.load_again:
                 pending.load_again()
 
+    def want(self, path: Path) -> None:
+        """Somebody wants this file again: if it was just removed, that is taken back."""
+        if self._pending is not None and path == self._pending.proposal.thing.path:
+            self.undo()
+
     def go_on(self) -> None:
         """The engine may have let go of what is to be deleted."""
         for pending in tuple(self._final):
@@ -162,7 +176,7 @@ class Removals(QObject):
             from slipstream.hub.library.proposal import carry_out
 
             try:
-                carry_out(pending.proposal, self._loaded)
+                carry_out(pending.proposal, self._loaded, self._look)
             except (SlipstreamError, OSError) as error:
                 _log.warning("not removed: %s", error)
 
@@ -216,7 +230,7 @@ class Removals(QObject):
         def steps(_cancel: CancelToken) -> Iterator[object]:
             from slipstream.hub.library.proposal import carry_out
 
-            yield carry_out(pending.proposal, self._loaded)
+            yield carry_out(pending.proposal, self._loaded, self._look)
 
         self._work.start(
             steps,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from slipstream.cancel import CancelToken
-from slipstream.hub.downloads.orders import Order
+from slipstream.hub.downloads.orders import Order, target_path
 from slipstream.hub.library.copies import Copy, copies
 from slipstream.hub.library.disk import Room, disk
 from slipstream.hub.library.models import Companion, Library, LocalModel
@@ -86,7 +86,7 @@ class Shelf(QObject):
         self.found = Found()
         self.ready = False
         self.copies = CopySearch(work, self)
-        self._removals = Removals(work, engine, self)
+        self._removals = Removals(work, engine, self._look_anew, self)
         self._watcher = Watcher(self)
         self._connect()
 
@@ -182,6 +182,13 @@ class Shelf(QObject):
                 on_values=lambda orders: self.finish_wanted.emit(orders[-1]),
                 on_error=lambda error: self.noticed.emit(notice_of(error)),
             )
+
+    def want(self, order: Order) -> None:
+        """A download was ordered: what was just removed, and is wanted again, stays."""
+        self._removals.want(target_path(order))
+
+    def _look_anew(self) -> Library:
+        return scan(self._folders(), CancelToken())
 
     def _folders(self) -> list[Path]:
         return [expanded(Path(text)) for text in self._preferences.values.model_folders]

@@ -84,7 +84,7 @@ class KnobsRow(QWidget):
         longest = min(picture.trained_context or LONGEST, LONGEST)
         self._show_context(tuple(sorted({*notches(longest), min(picture.knobs.context, longest)})))
         self.kv_type.show_value(picture.knobs.kv_type)
-        self.drafter.show_choices(_drafter_options(picture), picture.knobs.drafter)
+        self.drafter.show_choices(_drafter_options(picture), picture.choice)
         self._layers_block.setVisible(picture.layers > 0)
         self.layers.blockSignals(True)
         self.layers.setMaximum(picture.layers)

@@ -290,7 +290,10 @@ class ModelLook(QObject):
     def _confirm(self) -> None:
         """Nothing was turned for a while: let the engine lay out what is shown."""
         knobs = self._knobs
-        if knobs is not None and self.picture is not None and not self.picture.exact:
+        picture = self.picture
+        if knobs is None or picture is None:
+            return
+        if picture.knobs != knobs or not picture.exact:
             self._draw(lambda picker, cancel: self._drawing.confirmed(picker, knobs, cancel))
 
     def _on_looked(self) -> None:

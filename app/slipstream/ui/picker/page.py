@@ -1,6 +1,7 @@
 """The Models page: it wires the list, the page of a model, the library and the downloads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -85,6 +86,8 @@ class ModelsPage(QWidget):
         self._back: QWidget = self._nothing
         self._content: Content = frozenset()
         self._removed: frozenset[Path] = frozenset()
+        self._files: frozenset[Path] = frozenset()
+        self._gone: frozenset[Path] = frozenset()  # files that were here, and may still be shown
         self._surveyed = False
         self._lay_out()
         self._connect()
@@ -127,8 +130,8 @@ class ModelsPage(QWidget):
 
     def finish(self) -> None:
         """Keep what still waits to be kept; for the end of the program, when no work runs."""
-        self._tasks.finish()
         self._ordering.finish()
+        self._tasks.finish()
 
     # What the user does
 
@@ -182,6 +185,10 @@ class ModelsPage(QWidget):
     def _actions_of(self, line: Line) -> Sequence[Action]:
         if line.path in self._removed:
             return ()
+        if line.path in self._gone:
+            if line.row is None:
+                return ()
+            line = replace(line, path=None)
         ordering = self._ordering
         return actions(line, ordering.standing_of(line), finding=ordering.waits(line))
 
@@ -254,6 +261,9 @@ class ModelsPage(QWidget):
         self.finder.show_count(len(library.models))
         self.finder.show_here({place.name for one in library.models for place in one.places})
         self._removed = removed(self._shelf)
+        files = frozenset(file for one in library.models for file in one.files)
+        self._gone = (self._gone | (self._files - files)) - files
+        self._files = files
         before, self._content = self._content, content_of(self.model.model, self._shelf)
         self._follow(library, changed=before != self._content)
         self._show_actions()
