@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSpinBox
 
 from slipstream import paths
@@ -126,6 +127,22 @@ def test_no_moment_shows_one_model_under_the_title_of_another(
 
     until(right)
     assert other_model.name in page.command.toPlainText()
+
+
+def test_a_number_that_is_still_being_typed_is_that_of_its_own_model(
+    page: ModelSettingsPage, work: Work, until: Until, own_model: Path, other_model: Path
+) -> None:
+    save_settings(other_model, ModelSettings(context=2048, extra="--threads-batch 4"))
+    settled(page, work, until, own_model)
+    line = context(page).lineEdit()
+    context(page).setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "4096")
+    settled(page, work, until, other_model)
+    assert settings_of(own_model).context == 4096
+    assert settings_of(other_model).context == 2048
+    assert settings_of(other_model).extra == "--threads-batch 4"
+    assert context(page).value() == 2048
 
 
 def test_a_command_that_is_late_is_not_that_of_the_next_model(

@@ -83,11 +83,11 @@ class ModelSettingsPage(QWidget):
             title: its name for people.
         """
         self.form.flush()
+        self.form.setEnabled(False)  # which ends what is being typed: it is still the other model's
         self._stop_making()
         self._told()
         self._path, self._record = path, ModelSettings()
         self._title.setText(title)
-        self.form.setEnabled(False)
         self._show_record()
         self._box.show_command("")
         self._say("")

@@ -123,7 +123,7 @@ def _of_numbers(
     box.valueChanged.connect(
         lambda value: report(None if unset and value < setting.minimum else value)
     )
-    return Editor(box, show)
+    return Editor(box, show, box.interpretText)
 
 
 def _text(setting: Setting, report: Report, look: Look) -> Editor:
