@@ -67,6 +67,19 @@ def test_two_downloads_wait_for_the_drafter_and_both_come(
     assert files(kept()) == ["Slipstream-Demo-3M-F16.gguf", "Slipstream-Demo-3M-Q4_0.gguf"]
 
 
+def test_what_waited_brings_the_drafter_that_was_found(
+    page: ModelsPage, until: Until, hub: HubServer
+) -> None:
+    still_looking(page, until, hub, SISTER)
+    page.view.banner.buttons.press()
+    assert not kept()
+    hub.faults.latency = 0
+    until(lambda: len(kept()) == 1)
+    (order,) = kept()
+    assert [item.repo for item in order.items] == [SISTER, ITS_DRAFTER]
+    assert order.pairing is not None
+
+
 def test_whoever_does_not_want_to_wait_presses_again_and_the_other_waits_on(
     page: ModelsPage, until: Until, hub: HubServer
 ) -> None:
@@ -113,6 +126,9 @@ def test_what_waits_for_its_drafter_is_ordered_when_the_window_is_closed(
     still_looking(page, until, hub, REPO)
     press_row(page, "Q4_0")
     press_row(page, "F16")
+    page.view.knobs.slider.setValue(0)
+    until(lambda: page.model.picture is not None and page.model.picture.knobs.context == 2048)
     demo.window.close()
     demo.end()
     assert files(kept()) == ["Slipstream-Demo-3M-F16.gguf", "Slipstream-Demo-3M-Q4_0.gguf"]
+    assert {settings_of(target_path(order)).context for order in kept()} == {2048}
