@@ -178,6 +178,23 @@ def test_what_was_downloaded_is_loaded_and_set_from_its_page(
     assert loaded.name == "Slipstream-Demo-3M-Q4_0.gguf"
 
 
+def test_settings_are_those_of_the_quantization_that_is_loaded(
+    demo: Running, page: ModelsPage, until: Until
+) -> None:
+    shown(page, until)
+    for label in ("Q4_0", "F16"):
+        row = next(one for one in page.view.rows.rows if one.line and one.line.label == label)
+        row.click()
+        page.view.rows.breakdown.buttons.press()
+    until(lambda: len(demo.stock.shelf.library.models) == 2)
+    loaded = next(one.path for one in demo.stock.shelf.library.models if one.quant == "F16")
+    page.load_wanted.emit(loaded, False)
+    until(lambda: demo.stock.shelf.loaded == loaded and demo.control.phase is Phase.READY)
+    demo.window.show_page("models")
+    page.view.settings.click()
+    until(lambda: "F16.gguf" in page.settings.command.toPlainText())
+
+
 def test_a_file_that_another_program_deleted_can_be_downloaded_again(
     page: ModelsPage, until: Until
 ) -> None:

@@ -201,8 +201,9 @@ class ModelsPage(QWidget):
     def _on_settings(self) -> None:
         picture = self.model.picture
         lines = picture.lines if picture is not None else ()
-        there = ((line, line.path) for line in lines if line.path)
-        line, path = next(there, (None, None))
+        there = [(line, line.path) for line in lines if line.path]
+        there.sort(key=lambda one: one[1] != self._shelf.loaded)  # the loaded one, else the first
+        line, path = next(iter(there), (None, None))
         if picture is not None and line is not None and path is not None:
             self.show_settings(path, f"{picture.name} {line.label}")
 
