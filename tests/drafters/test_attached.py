@@ -53,6 +53,15 @@ def test_a_choice_is_kept_until_it_is_automatic_again(home: Path) -> None:
     assert json.loads(paths.pairs_file().read_bytes()) == {}
 
 
+def test_a_choice_holds_wherever_the_next_program_is_started(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    choose_drafter(Path("model.gguf"), Path("drafter.gguf"))
+    monkeypatch.chdir("/")
+    assert attached(home / "model.gguf").choice == home / "drafter.gguf"
+
+
 def test_what_was_fetched_is_kept_with_its_repository_beside_the_choice(home: Path) -> None:
     target = home / "model.gguf"
     one, two = (Fetched(home / f"{name}.gguf", PLACE) for name in "ab")

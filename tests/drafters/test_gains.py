@@ -41,7 +41,12 @@ def test_a_file_that_changed_was_not_measured(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"), [('"speedup": 1.42', '"speedup": "fast"'), ('"sure": true', '"sure": 1'), ('"when": 2000.5', '"when": 1e17')]
+    ("good", "bad"),
+    [
+        ('"speedup": 1.42', '"speedup": "fast"'),
+        ('"sure": true', '"sure": 1'),
+        ('"when": 2000.5', '"when": 1e17'),
+    ],
 )
 def test_a_damaged_entry_is_no_measurement(run: Run, good: str, bad: str) -> None:
     keep_gains([(run, GAIN)])

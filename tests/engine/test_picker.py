@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from downloading import get
 from gguf_files import DEMO, DEMO_DFLASH, DEMO_MTP, DEMO_SMALL, write_mtp, write_projector
 from hub_server import HubFile, HubServer, Made, Repo, layouts
 from hub_server.splitting import quantized
 from local_stores import own_stores
 from machines import GIB, apple, card, computer
-from slipstream import paths
+from slipstream import paths, settings
 from slipstream.cancel import Cancelled, CancelToken
-from slipstream.drafters.attached import attached
+from slipstream.drafters.attached import attached, choose_drafter
 from slipstream.drafters.gains import Gain, Run, keep_gains
-from slipstream.drafters.kinds import DrafterKind
+from slipstream.drafters.kinds import DrafterKind, SpecChoice, SpecConfig
 from slipstream.drafters.verdicts import Verdict, record
 from slipstream.engine.advice import (
     Desk,
@@ -32,12 +33,17 @@ from slipstream.engine.advice import (
 from slipstream.engine.computer import Survey, survey
 from slipstream.engine.embedded_values import KV_TYPES
 from slipstream.engine.knobs import keep_knobs, knobs_of
-from slipstream.engine.model_records import settings_of
+from slipstream.engine.launch import Launch, prepare, read_target
+from slipstream.engine.model_records import save_settings, settings_of
+from slipstream.engine.model_settings import ModelSettings
 from slipstream.engine.picker import Picker
 from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture
+from slipstream.engine.requests import LoadRequest
 from slipstream.engine.spec import Choice, EngineSpec
 from slipstream.errors import SlipstreamError
 from slipstream.hub.cache import hub_cache, snapshot_path
+from slipstream.hub.downloads.orders import target_path
+from slipstream.hub.downloads.settle import settle
 from slipstream.hub.library.scan import scan
 from slipstream.machine.memory import Memory, read_memory
 from slipstream.planning.computer import Computer
@@ -196,7 +202,8 @@ def test_layers_by_hand_that_do_not_fit_are_not_blamed_on_the_model(desk: Desk) 
     assert by_hand.recommended is None
     layers = by_hand.lines[0].plan.layers
     assert by_hand.headline == (
-        f"Q8_0 does not fit with {layers} of {layers} layers on the GPU; left to automatic it may."
+        f"Q8_0 does not fit with {layers} of {layers} layers on the GPU. Left to automatic,"
+        " Q8_0 fits in main memory with 2k context and the MTP head."
     )
 
 
@@ -271,6 +278,28 @@ def test_each_drafter_has_a_key_a_title_and_what_it_adds(desk: Desk, tmp_path: P
     exact = picker.picture(replace(KNOBS, drafter=dflash.key), NEVER).lines[0]
     plain_now = picker.picture(replace(KNOBS, drafter=OFF), NEVER).lines[0]
     assert weighed.memory == need(exact) - need(plain_now)
+
+
+def test_what_a_drafter_adds_is_told_of_the_context_and_cache_that_are_shown(
+    desk: Desk, tmp_path: Path
+) -> None:
+    model, _ = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
+    picker = on_disk(desk, model)
+
+    def added(knobs: Knobs, *, exact: bool) -> int | None:
+        draw = picker.picture if exact else picker.sketch
+        return option(draw(knobs, NEVER), DrafterKind.DFLASH).memory
+
+    small, large = KNOBS, replace(KNOBS, context=4096)
+    first = added(small, exact=True)
+    assert added(small, exact=False) == first
+    assert added(large, exact=False) is None
+    assert added(replace(small, kv_type="q8_0"), exact=False) is None
+    second = added(large, exact=True)
+    assert first is not None
+    assert second is not None
+    assert second > first
+    assert (added(small, exact=False), added(large, exact=False)) == (first, second)
 
 
 def test_what_a_comparison_showed_is_told_instead_of_a_promise(desk: Desk, tmp_path: Path) -> None:
@@ -464,6 +493,11 @@ def downloaded(repo: Repo, *endings: str) -> list[Path]:
     return found
 
 
+def spec_of(line: Line) -> SpecConfig:
+    assert line.spec is not None
+    return line.spec
+
+
 def line_of(picture: Picture, label: str) -> Line:
     return next(line for line in picture.lines if line.label == label)
 
@@ -473,12 +507,14 @@ def test_what_running_a_downloaded_pair_showed_counts_on_the_page_of_its_reposit
 ) -> None:
     repo = layouts.quantizations()
     (target,) = downloaded(repo, "Q8_0.gguf")
-    assert line_of(further(page(repo)).sketch(KNOBS, NEVER), "Q8_0").spec.kind is DrafterKind.MTP
+    assert (
+        spec_of(line_of(further(page(repo)).sketch(KNOBS, NEVER), "Q8_0")).kind is DrafterKind.MTP
+    )
     bad = Verdict(False, "It was never right.", 50, 0, desk.choice.engine.build, time.time())
     record(target, None, DrafterKind.MTP, bad)
     picture = further(page(repo)).sketch(KNOBS, NEVER)
-    assert line_of(picture, "Q8_0").spec.kind is DrafterKind.DFLASH
-    assert line_of(picture, "Q4_0").spec.kind is DrafterKind.MTP  # that one was never run
+    assert spec_of(line_of(picture, "Q8_0")).kind is DrafterKind.DFLASH
+    assert spec_of(line_of(picture, "Q4_0")).kind is DrafterKind.MTP  # that one was never run
 
 
 def test_a_drafter_chosen_on_the_page_of_a_repository_is_remembered(page: Page) -> None:
@@ -488,11 +524,11 @@ def test_a_drafter_chosen_on_the_page_of_a_repository_is_remembered(page: Page) 
     dflash = option(picker.sketch(KNOBS, NEVER), DrafterKind.DFLASH)
     knobs = replace(KNOBS, drafter=dflash.key)
     line = line_of(picker.sketch(knobs, NEVER), "Q8_0")
-    assert line.spec.drafter == drafter
+    assert spec_of(line).drafter == drafter
     keep_knobs(target, knobs, line.spec, KNOBS.context)
     assert attached(target).choice == drafter
     again = further(page(repo)).sketch(knobs_of(target, KNOBS.context), NEVER)
-    assert line_of(again, "Q8_0").spec.drafter == drafter
+    assert spec_of(line_of(again, "Q8_0")).drafter == drafter
     local = on_disk(picker.desk, target).sketch(knobs_of(target, KNOBS.context), NEVER)
     assert local.lines[0].spec == line_of(again, "Q8_0").spec
 
@@ -505,7 +541,7 @@ def test_a_chosen_file_and_the_head_inside_are_told_apart(desk: Desk, tmp_path: 
     for wanted, drafter in ((file, sidecar), (head, None), (file, sidecar)):
         knobs = replace(KNOBS, drafter=wanted.key)
         line = on_disk(desk, model).sketch(knobs, NEVER).lines[0]
-        assert line.spec.drafter == drafter
+        assert spec_of(line).drafter == drafter
         keep_knobs(model, knobs, line.spec, KNOBS.context)
         again = on_disk(desk, model).sketch(knobs_of(model, KNOBS.context), NEVER)
         assert again.lines[0].spec == line.spec
@@ -519,7 +555,7 @@ def test_a_quantization_without_the_chosen_drafter_is_kept_as_it_was_shown(
     model = Path(shutil.copy(DEMO_SMALL, tmp_path))
     knobs = replace(KNOBS, drafter="dflash:of/another.gguf")
     line = on_disk(desk, model).sketch(knobs, NEVER).lines[0]
-    assert line.spec.kind is None
+    assert spec_of(line).kind is None
     keep_knobs(model, knobs, line.spec, KNOBS.context)
     assert settings_of(model).spec == "off"
 
@@ -528,10 +564,121 @@ def test_the_drafter_in_use_is_named_by_its_key(desk: Desk, tmp_path: Path) -> N
     model, _ = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
     picker = on_disk(desk, model)
     picture = picker.sketch(KNOBS, NEVER)
-    assert picture.drafter == "mtp"
+    assert picture.drafter == option(picture, DrafterKind.MTP).key
     dflash = option(picture, DrafterKind.DFLASH)
     assert picker.sketch(replace(KNOBS, drafter=dflash.key), NEVER).drafter == dflash.key
     assert picker.sketch(replace(KNOBS, drafter=OFF), NEVER).drafter == ""
+
+
+def launched(model: Path, desk: Desk) -> Launch:
+    """What loading a model would run."""
+    request = LoadRequest(model)
+    return prepare(request, read_target(request), desk.choice, desk.computer, NEVER)
+
+
+@pytest.mark.parametrize("kind", ["mtp", "dflash", "ngram"])
+def test_a_kind_that_the_settings_name_is_planned_as_it_is_launched(
+    desk: Desk, tmp_path: Path, kind: str
+) -> None:
+    model, dflash = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
+    own = ModelSettings(spec=DrafterKind(kind))
+    save_settings(model, own)
+    for chosen in ("automatic", dflash):
+        choose_drafter(model, chosen)
+        picture = on_disk(desk, model).sketch(knobs_of(model, KNOBS.context), NEVER)
+        (line,) = picture.lines
+        assert line.spec == launched(model, desk).config.spec
+        assert picture.choice == option(picture, DrafterKind(kind)).key
+        keep_knobs(model, picture.knobs, line.spec, KNOBS.context)
+        assert settings_of(model) == own
+        assert attached(model).choice == chosen
+
+
+def test_a_kind_that_is_not_there_stays_in_the_settings(desk: Desk, tmp_path: Path) -> None:
+    model = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    save_settings(model, ModelSettings(spec=DrafterKind.DFLASH))
+    picture = on_disk(desk, model).sketch(knobs_of(model, KNOBS.context), NEVER)
+    keep_knobs(model, picture.knobs, picture.lines[0].spec, KNOBS.context)
+    assert settings_of(model).spec is DrafterKind.DFLASH
+
+
+def test_automatic_means_what_the_settings_of_the_app_say(desk: Desk, tmp_path: Path) -> None:
+    model, _ = (Path(shutil.copy(file, tmp_path)) for file in (DEMO_SMALL, DEMO_DFLASH))
+    ways: tuple[SpecChoice, ...] = ("auto", "off", DrafterKind.DFLASH)
+    for said in ways:
+        there = replace(desk, choice=replace(desk.choice, spec=said))
+        (line,) = on_disk(there, model).sketch(KNOBS, NEVER).lines
+        assert line.spec == launched(model, there).config.spec
+
+
+def test_what_was_chosen_is_kept_while_its_drafter_is_still_looked_for(page: Page) -> None:
+    repo = layouts.quantizations()
+    target, drafter = downloaded(repo, "Q8_0.gguf", f"dflash-{NAME}-Q8_0.gguf")
+    first = page(repo)
+    picker = further(first)
+    knobs = replace(KNOBS, drafter=option(picker.sketch(KNOBS, NEVER), DrafterKind.DFLASH).key)
+    spec = line_of(picker.sketch(knobs, NEVER), "Q8_0").spec
+    keep_knobs(target, knobs, spec, KNOBS.context)
+    early = line_of(first.sketch(knobs, NEVER), "Q8_0")
+    assert early.plan.setup.spec.kind is None
+    keep_knobs(target, knobs, early.spec, KNOBS.context)
+    assert settings_of(target).spec is DrafterKind.DFLASH
+    assert attached(target).choice == drafter
+
+
+@pytest.mark.parametrize("kind", [DrafterKind.DFLASH, DrafterKind.MTP])
+def test_a_drafter_that_is_still_to_be_downloaded_is_used_as_soon_as_it_is_there(
+    page: Page, desk: Desk, hub: HubServer, kind: DrafterKind
+) -> None:
+    repo = layouts.root_mtp()
+    repo.files.append(HubFile(DEMO_DFLASH.name, DEMO_DFLASH))
+    target, other = downloaded(repo, "3M-Q8_0.gguf", DEMO_DFLASH.name)
+    if kind is DrafterKind.DFLASH:
+        other.unlink()
+    choose_drafter(target, "automatic" if kind is DrafterKind.DFLASH else other)
+    picker = further(page(repo))
+    knobs = replace(KNOBS, drafter=option(picker.sketch(KNOBS, NEVER), kind).key)
+    line = line_of(picker.sketch(knobs, NEVER), "Q8_0")
+    order = picker.order(line, knobs)
+    assert order is not None
+    keep_knobs(target, knobs, line.spec, KNOBS.context)
+    assert launched(target, desk).config.spec.kind is not kind
+    settle(order, get(hub, order=order))
+    keep_knobs(target, knobs, line.spec, KNOBS.context)  # as a slow disk may do it
+    launch = launched(target, desk).config.spec
+    assert launch.kind is kind
+    again = further(page(repo)).sketch(knobs_of(target, KNOBS.context), NEVER)
+    assert line_of(again, "Q8_0").spec == launch
+
+
+def test_a_drafter_that_is_still_to_be_downloaded_counts_also_where_the_app_drafts_with_none(
+    page: Page, desk: Desk, hub: HubServer
+) -> None:
+    settings.save({"speculation": "off"})
+    off = replace(desk, choice=replace(desk.choice, spec="off"))
+    picker = further(page(layouts.root_mtp()))
+    knobs = replace(KNOBS, drafter=option(picker.sketch(KNOBS, NEVER), DrafterKind.MTP).key)
+    line = line_of(picker.sketch(knobs, NEVER), "Q8_0")
+    order = picker.order(line, knobs)
+    assert order is not None
+    keep_knobs(target_path(order), knobs, line.spec, KNOBS.context)
+    settle(order, get(hub, order=order))
+    assert launched(target_path(order), off).config.spec.kind is DrafterKind.MTP
+
+
+def test_a_drafter_that_is_here_is_kept_for_a_model_that_is_still_to_be_downloaded(
+    page: Page, desk: Desk, hub: HubServer
+) -> None:
+    repo = layouts.quantizations()
+    (drafter,) = downloaded(repo, DEMO_DFLASH.name)
+    picker = further(page(repo))
+    knobs = replace(KNOBS, drafter=option(picker.sketch(KNOBS, NEVER), DrafterKind.DFLASH).key)
+    line = line_of(picker.sketch(knobs, NEVER), "Q8_0")
+    order = picker.order(line, knobs)
+    assert order is not None
+    keep_knobs(target_path(order), knobs, line.spec, KNOBS.context)
+    settle(order, get(hub, order=order))
+    assert launched(target_path(order), desk).config.spec.drafter == drafter
 
 
 def test_a_hub_that_is_gone_is_told_and_costs_nothing_else(page: Page, hub: HubServer) -> None:

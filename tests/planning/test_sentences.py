@@ -308,6 +308,28 @@ def test_the_headline_where_nothing_fits() -> None:
     )
 
 
+def test_the_headline_where_layers_by_hand_do_not_fit_says_what_does() -> None:
+    where = computer(64, 12)
+    automatic = planned(where, "Q4_K_M", "Q8_0")
+    by_hand = planned(where, "Q4_K_M", "Q8_0", layers=60)
+    best = headline(automatic, where)
+    assert best.startswith("Q4_K_M fits in part on your Card 0, ")
+    assert headline(by_hand, where, automatic) == (
+        "Even the smallest, Q4_K_M, does not fit with 60 of 66 layers on the GPU."
+        f" Left to automatic, {best}"
+    )
+    assert headline(by_hand[:1], where, automatic[:1]).startswith("Q4_K_M does not fit with 60 of")
+    some = planned(where, "Q4_K_M", "Q8_0", layers=20)
+    assert headline(some, where, automatic).startswith("Q4_K_M fits in part on your Card 0, 20 of")
+
+
+def test_the_headline_where_nothing_fits_by_hand_or_otherwise() -> None:
+    where = computer(4, 2)
+    plans = planned(where, "Q2_K", "Q8_0", layers=60)
+    automatic = planned(where, "Q2_K", "Q8_0")
+    assert headline(plans, where, automatic).startswith("Nothing of this model fits: the smallest")
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

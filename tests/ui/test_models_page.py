@@ -26,6 +26,7 @@ from slipstream.ui.engine_control import Phase
 from slipstream.ui.picker.finder import Tab
 from slipstream.ui.picker.model_look import Model, Stage
 from slipstream.ui.picker.page import ModelsPage
+from slipstream.ui.widgets.eliding_button import ElidingButton
 
 REPO = "slipstream-demo/Slipstream-Demo-3M-GGUF"
 GATED = "gated/Slipstream-Demo-3M-GGUF"
@@ -612,8 +613,14 @@ def test_what_is_missing_comes_with_the_knobs_as_they_stand(
     shown(page, until)
     page.view.banner.buttons.press()
     until(lambda: page.view.banner.buttons.words() == ["Chat"])
+    until(lambda: len(demo.stock.shelf.library.models) == 1)
     until(lambda: not page.model.looking_further)
-    next(c for c in page.view.drafters.chips() if c.text().startswith("DFlash, dflash-")).click()
+
+    def dflash() -> list[ElidingButton]:
+        return [c for c in page.view.drafters.chips() if c.text().startswith("DFlash, dflash-")]
+
+    until(lambda: bool(dflash()))
+    dflash()[0].click()
     choose(page.view.knobs.kv_type, "q8_0")
     until(lambda: any("Get what is missing" in each for each in page.view.banner.buttons.words()))
     until(lambda: page.model.picture is not None and page.model.picture.knobs.kv_type == "q8_0")

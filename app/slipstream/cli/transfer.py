@@ -14,8 +14,8 @@ from slipstream.hub.downloads.limit import SpeedLimit
 from slipstream.hub.downloads.orders import Downloaded, Order
 from slipstream.hub.downloads.progress import Progress as State
 from slipstream.hub.downloads.progress import Watch
-from slipstream.hub.downloads.run import run
 from slipstream.hub.downloads.records import Record, Records
+from slipstream.hub.downloads.run import run
 from slipstream.paths import downloads_folder
 from slipstream.words import duration, several, size
 

@@ -69,7 +69,8 @@ def choose_drafter(target: Path, choice: Choice) -> None:
 
     Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
     """
-    _change(target, lambda known: replace(known, choice=choice))
+    kept = choice.absolute() if isinstance(choice, Path) else choice
+    _change(target, lambda known: replace(known, choice=kept))
 
 
 def attach(target: Path, drafter: Fetched) -> None:

@@ -101,12 +101,14 @@ class Subject:
         problems: what could not be read.
         offer: the repository they come from; None for files on this computer.
         address: what of that was asked for.
+        searched: all that may draft for them was looked for.
     """
 
     quantizations: Sequence[Quantization]
     problems: Sequence[SlipstreamError]
     offer: Offer | None = None
     address: Address | None = None
+    searched: bool = True
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def look_up(
         except SlipstreamError:
             raise unreachable from None
         return Subject(found, (unreachable, *problems))
-    return _of_offer(offer, address)
+    return _of_offer(offer, address, searched=look is Look.EVERYTHING)
 
 
 def look_at(model: LocalModel, library: Library, cancel: CancelToken) -> Subject:
@@ -248,11 +250,12 @@ def look_further(
             )
     except SlipstreamError as problem:
         return replace(subject, problems=(*subject.problems, problem))
-    return _of_offer(offer, subject.address)
+    return _of_offer(offer, subject.address, searched=True)
 
 
-def _of_offer(offer: Offer, address: Address) -> Subject:
-    return Subject([row.quantization for row in offer.rows], offer.problems, offer, address)
+def _of_offer(offer: Offer, address: Address, *, searched: bool) -> Subject:
+    quantizations = [row.quantization for row in offer.rows]
+    return Subject(quantizations, offer.problems, offer, address, searched)
 
 
 def advise(

@@ -1,14 +1,15 @@
 """What may draft for a model, as its page offers it."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from slipstream.drafters.choose import choose
 from slipstream.drafters.flags import can_run
 from slipstream.drafters.gains import Gain, Run, gain_of
-from slipstream.drafters.kinds import Drafter, DrafterKind, Found, Unfit
+from slipstream.drafters.kinds import PLAIN, Drafter, DrafterKind, Found, SpecConfig, Unfit
 from slipstream.drafters.verdicts import verdict_on
-from slipstream.engine.picture import DrafterOption, drafter_key
+from slipstream.engine.picture import AUTO, OFF, DrafterOption, drafter_key
 from slipstream.hub.companions import Companion
 from slipstream.hub.files import Listing
 from slipstream.paths import printable
@@ -52,9 +53,26 @@ def with_key(found: Found, key: str) -> Drafter | None:
 
 
 def meant_by(found: Found, key: str) -> Drafter | None:
-    """The same, or the first of a kind: a model's settings name the kind alone."""
+    """The same, or the first of a kind where the key is the word of a kind."""
     of_kind = (one for one in found.drafters if one.kind.value == key)
     return with_key(found, key) or next(of_kind, None)
+
+
+def chosen(found: Found, wanted: str, offered_types: Collection[str], engine: str) -> SpecConfig:
+    """How a launch speculates; plainly, where it has not got what is wanted.
+
+    Args:
+        found: what may draft.
+        wanted: AUTO, OFF, the key of a drafter, or the word of a kind.
+        offered_types: kinds of speculation that the engine knows, in its words.
+        engine: build of the engine.
+    """
+    if wanted == AUTO:
+        return choose(found, AUTO, offered_types, engine=engine)
+    drafter = None if wanted == OFF else meant_by(found, wanted)
+    if drafter is None:
+        return PLAIN
+    return choose(replace(found, drafters=(drafter,)), drafter.kind, offered_types)
 
 
 def options(known: Known, wanted: str) -> Iterator[DrafterOption]:

@@ -73,8 +73,9 @@ def keep_drafter(path: Path, spec: SpecConfig) -> None:
 
     Raises: SlipstreamError ``not_saved``, ``home_not_writable``.
     """
-    if spec.drafter and spec.drafter.is_file():
-        choose_drafter(path, spec.drafter)
+    if spec.drafter:
+        if spec.drafter.is_file():
+            choose_drafter(path, spec.drafter)
     elif spec.kind is DrafterKind.MTP and isinstance(attached(path).choice, Path):
         choose_drafter(path, "automatic")  # the head inside comes before any file
 

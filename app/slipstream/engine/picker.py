@@ -7,13 +7,13 @@ the knobs come to rest, the engine lays the model out.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from slipstream.cancel import CancelToken
-from slipstream.drafters.choose import choose
-from slipstream.drafters.kinds import PLAIN, SpecConfig
+from slipstream.drafters.kinds import SpecConfig
 from slipstream.engine.advice import Advice, Desk, Subject, fulfil
 from slipstream.engine.computer import batch_for, measured_by
-from slipstream.engine.drafter_options import Known, meant_by, options
+from slipstream.engine.drafter_options import Known, chosen, options
 from slipstream.engine.picture import AUTO, OFF, DrafterOption, Knobs, Line, Picture, drafter_key
 from slipstream.engine.transfers import Transfers
 from slipstream.errors import SlipstreamError
@@ -56,7 +56,7 @@ class Picker:
         self._transfers = Transfers(subject.offer)
         self._specs: dict[tuple[int, str], SpecConfig] = {}
         self._offered: dict[tuple[int, str], tuple[DrafterOption, ...]] = {}
-        self._added: dict[str, int] = {}
+        self._added: dict[tuple[Sequence[Path], Knobs], int | None] = {}
 
     def sketch(self, knobs: Knobs, cancel: CancelToken) -> Picture:
         """Draw at once, between what the engine said before, or by formula.
@@ -106,6 +106,7 @@ class Picker:
         this one knows of the engine."""
         picker = Picker(subject, self.desk)
         picker._curves = self._curves.copied(picker._measure)
+        picker._added = dict(self._added)
         return picker
 
     def order(self, line: Line, knobs: Knobs) -> Order | None:
@@ -147,7 +148,7 @@ class Picker:
             lines=tuple(lines),
             drafters=self._options(shown, knobs),
             drafter=_drafter_of(shown),
-            headline=headline(alike, advice.computer),
+            headline=headline(alike, advice.computer, self._automatic(alike, knobs)),
             reason=shown.why,
             computer=advice.computer,
             devices=advice.devices,
@@ -157,6 +158,14 @@ class Picker:
             exact=exact and shown.plan.method == "dry-run",
             problems=tuple(problems),
         )
+
+    def _automatic(self, alike: Sequence[Plan], knobs: Knobs) -> Sequence[Plan]:
+        """Where layers by hand leave nothing of a model that fits: its plans without them."""
+        if knobs.gpu_layers is None or any(plan.recommended for plan in alike):
+            return ()
+        quantizations = [plan.quantization for plan in alike]
+        left = replace(knobs, gpu_layers=None)
+        return self._advice(left, self._curves.known, quantizations).plans
 
     def _advice(
         self, knobs: Knobs, measure: Measure, quantizations: Sequence[Quantization]
@@ -174,17 +183,10 @@ class Picker:
         """How a quantization speculates; plainly, where it has not got what is wanted."""
         key = id(one.found), wanted
         if key not in self._specs:
-            self._specs[key] = self._chosen(one, wanted)
+            named = self.desk.choice.spec if wanted == AUTO else wanted
+            engine, types = self.desk.choice.engine.build, self.desk.spec_types
+            self._specs[key] = chosen(one.found, named, types, engine)
         return self._specs[key]
-
-    def _chosen(self, one: Quantization, wanted: str) -> SpecConfig:
-        engine, types = self.desk.choice.engine, self.desk.spec_types
-        if wanted == AUTO:
-            return choose(one.found, "auto", types, engine=engine.build)
-        drafter = None if wanted == OFF else meant_by(one.found, wanted)
-        if drafter is None:
-            return PLAIN
-        return choose(replace(one.found, drafters=(drafter,)), drafter.kind, types)
 
     def _quantizations(self, knobs: Knobs) -> Sequence[Quantization]:
         return self.subject.quantizations if knobs.projector else self._blind
@@ -215,6 +217,7 @@ class Picker:
             verdict=words,
             tone=tone,
             why=why(plan, self.desk.computer),
+            searched=self.subject.searched,
         )
 
     @cached_property
@@ -236,7 +239,7 @@ class Picker:
         if key not in self._offered:
             self._offered[key] = tuple(options(self._known(shown), knobs.drafter))
         return tuple(
-            replace(each, memory=self._added.get(each.key) if each.fits else None)
+            replace(each, memory=self._added.get(_use(one, knobs, each)))
             for each in self._offered[key]
         )
 
@@ -258,12 +261,11 @@ class Picker:
         plain = self._need(own, replace(picture.knobs, drafter=OFF), measure)
         weighed = []
         for one in picture.drafters:
-            need = None
-            if one.fits:
-                need = self._need(own, replace(picture.knobs, drafter=one.key), measure)
-            if need is not None and plain is not None:
-                self._added[one.key] = max(0, need - plain)
-            weighed.append(replace(one, memory=self._added.get(one.key) if one.fits else None))
+            use = _use(own, picture.knobs, one)
+            need = self._need(own, use[1], measure) if one.fits else None
+            added = None if need is None or plain is None else max(0, need - plain)
+            self._added[use] = added
+            weighed.append(replace(one, memory=added))
         return replace(picture, drafters=tuple(weighed))
 
     def _need(self, one: Quantization, knobs: Knobs, measure: Measure) -> int | None:
@@ -281,6 +283,11 @@ class Picker:
 def _drafter_of(line: Line) -> str:
     spec = line.plan.setup.spec
     return drafter_key(spec.kind, spec.drafter) if spec.kind else ""
+
+
+def _use(one: Quantization, knobs: Knobs, drafter: DrafterOption) -> tuple[Sequence[Path], Knobs]:
+    """A name for a quantization that is drafted for with everything else as it stands."""
+    return one.files, replace(knobs, drafter=drafter.key)
 
 
 def _order(line: Line) -> tuple[bool, int, int]:

@@ -16,6 +16,7 @@ from slipstream.words import Tone
 
 AUTO: Literal["auto"] = "auto"
 OFF: Literal["off"] = "off"
+_INSIDE = "inside"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Knobs:
     Attributes:
         context: tokens that prompt and reply share.
         kv_type: element type of the KV cache.
-        drafter: AUTO, OFF, or the key of a DrafterOption.
+        drafter: AUTO, OFF, the key of a DrafterOption, or the word of a kind, which means the first
+            of that kind: a model's settings tell no more.
         projector: whether what lets it read images is loaded with it.
         gpu_layers: layers on the devices; None for as many as they hold.
     """
@@ -38,9 +40,11 @@ class Knobs:
 
 
 def drafter_key(kind: DrafterKind, path: Path | None) -> str:
-    """What ``Knobs.drafter`` calls a drafter; a kind alone is a head inside the model, n-grams, or
-    whatever is the first of its kind."""
-    return f"{kind}:{path.as_posix()}" if path else kind.value
+    """What ``Knobs.drafter`` calls a drafter: its kind, and its file or the head inside the model;
+    of n-grams there is one kind only."""
+    if kind is DrafterKind.NGRAM:
+        return kind.value
+    return f"{kind}:{path.as_posix() if path else _INSIDE}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Line:
         verdict: "Fits fully on your GPU", in a few words.
         tone: of the verdict.
         why: the same in one sentence or two, with the numbers.
+        searched: all that may draft for it was looked for.
     """
 
     plan: Plan
@@ -70,6 +75,7 @@ class Line:
     verdict: str
     tone: Tone
     why: str
+    searched: bool = True
 
     @property
     def here(self) -> bool:
@@ -87,9 +93,12 @@ class Line:
         return self.plan.quantization.name
 
     @property
-    def spec(self) -> SpecConfig:
-        """How it was planned to speculate, with the drafter's file on this computer."""
+    def spec(self) -> SpecConfig | None:
+        """How it was planned to speculate, with the drafter's file on this computer; None while a
+        drafter may still be found."""
         spec = self.plan.setup.spec
+        if spec.kind is None and not self.searched:
+            return None
         drafters = self.plan.quantization.found.drafters
         copies = (one.copy for one in drafters if (one.kind, one.path) == (spec.kind, spec.drafter))
         return replace(spec, drafter=next(copies, None) or spec.drafter)
@@ -166,6 +175,12 @@ class Picture:
     layers: int
     exact: bool
     problems: tuple[SlipstreamError, ...]
+
+    @property
+    def choice(self) -> str:
+        """Which of the choices the knobs stand at: AUTO, OFF, or the key of a drafter."""
+        of_kind = (one.key for one in self.drafters if one.kind.value == self.knobs.drafter)
+        return next(of_kind, self.knobs.drafter)
 
     @property
     def recommended(self) -> Line | None:

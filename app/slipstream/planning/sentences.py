@@ -45,25 +45,32 @@ def verdict(plan: Plan, computer: Computer) -> tuple[str, Tone]:
     return f"Fits fully on your GPU{'s' * (len(_used(plan, computer)) > 1)}", Tone.GOOD
 
 
-def headline(plans: Sequence[Plan], computer: Computer) -> str:
+def headline(plans: Sequence[Plan], computer: Computer, automatic: Sequence[Plan] = ()) -> str:
     """What to take, in one sentence; else what is wrong.
 
     Args:
         plans: of the quantizations of one model; one at least.
         computer: that they were made for.
+        automatic: the same without layers by hand, where these leave nothing that fits.
     """
-    best = next((one for one in plans if one.recommended), None)
+    best = _recommended(plans)
     if best:
         return f"{best.quantization.label} {_fits_how(best, computer)}."
     smallest = min(plans, key=lambda one: one.placement.need.total)
     label, need = smallest.quantization.label, smallest.placement.need.total
-    if smallest.placement.by_hand and need <= computer.free:
+    instead = _recommended(automatic)
+    if instead:
         what = label if len(plans) == 1 else f"Even the smallest, {label},"
-        return f"{what} does not fit with {_by_hand(smallest)}; left to automatic it may."
+        fits = f"{instead.quantization.label} {_fits_how(instead, computer)}"
+        return f"{what} does not fit with {_by_hand(smallest)}. Left to automatic, {fits}."
     needs = f"needs {size(need)}, and {_free_words(smallest, computer)} are free"
     if len(plans) == 1:
         return f"{label} does not fit: it {needs}."
     return f"Nothing of this model fits: the smallest, {label}, {needs}."
+
+
+def _recommended(plans: Sequence[Plan]) -> Plan | None:
+    return next((one for one in plans if one.recommended), None)
 
 
 def why(plan: Plan, computer: Computer) -> str:

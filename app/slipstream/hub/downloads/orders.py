@@ -99,4 +99,4 @@ def places_of(order: Order) -> Iterator[Place]:
 
 def target_path(order: Order) -> Path:
     """Where the file to load is, or will be."""
-    return next(places_of(order)).became
+    return next(places_of(order)).there
