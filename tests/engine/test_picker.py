@@ -533,6 +533,23 @@ def test_a_drafter_chosen_on_the_page_of_a_repository_is_remembered(page: Page) 
     assert local.lines[0].spec == line_of(again, "Q8_0").spec
 
 
+def test_a_quantization_with_settings_of_its_own_keeps_what_nobody_turned(
+    desk: Desk, tmp_path: Path
+) -> None:
+    model = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    own = ModelSettings(context=2048, kv_type="q8_0", spec="off", draft_tokens=5)
+    save_settings(model, own)
+    first = Knobs(16_384)
+    spec = on_disk(desk, model).sketch(first, NEVER).lines[0].spec
+    keep_knobs(model, first, spec, 4096, first)
+    assert settings_of(model) == own
+    keep_knobs(model, replace(first, context=8192), spec, 4096, first)
+    assert settings_of(model) == replace(own, context=8192)
+    fresh = Path(shutil.copy(DEMO_SMALL, tmp_path / "other.gguf"))
+    keep_knobs(fresh, first, spec, 4096, first)
+    assert settings_of(fresh).context == 16_384
+
+
 def test_a_chosen_file_and_the_head_inside_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     model = Path(shutil.copy(DEMO_SMALL, tmp_path))
     sidecar = Path(shutil.copy(DEMO_MTP, tmp_path))

@@ -27,7 +27,13 @@ def knobs_of(path: Path | None, usual_context: int) -> Knobs:
     )
 
 
-def keep_knobs(path: Path, knobs: Knobs, spec: SpecConfig | None, usual_context: int) -> None:
+def keep_knobs(
+    path: Path,
+    knobs: Knobs,
+    spec: SpecConfig | None,
+    usual_context: int,
+    first: Knobs | None = None,
+) -> None:
     """What was turned on the page of a model counts wherever it is loaded from now on.
 
     Args:
@@ -36,10 +42,15 @@ def keep_knobs(path: Path, knobs: Knobs, spec: SpecConfig | None, usual_context:
         spec: how the model was planned to speculate with them; None as long as that is not known.
             A quantization without the drafter that was chosen is run without any.
         usual_context: tokens that the app's settings say; they are not written down.
+        first: as they stood before anybody turned them. Of a model with settings of its own only
+            what was turned is changed: the page may have opened with those of another quantization.
 
     Raises: SlipstreamError, if that cannot be kept.
     """
     own = settings_of(path)
+    if first is not None and own != ModelSettings():
+        turned = {name: value for name, value in vars(knobs).items() if value != vars(first)[name]}
+        knobs = replace(knobs_of(path, usual_context), **turned)
     usual = own.context is None and knobs.context == usual_context
     wanted = replace(
         own,

@@ -129,7 +129,7 @@ class Ordering(QObject):
         picture = self._model.picture
         assert picture is not None  # a line is of one
         usual = self._preferences.values.default_context
-        return partial(keep_knobs, path, picture.knobs, line.spec, usual)
+        return partial(keep_knobs, path, picture.knobs, line.spec, usual, self._model.usual)
 
     def _as_they_stand(self) -> Iterator[Line]:
         """What waits, as it is planned now."""
