@@ -550,6 +550,30 @@ def test_a_quantization_with_settings_of_its_own_keeps_what_nobody_turned(
     assert settings_of(fresh).context == 16_384
 
 
+def test_a_name_in_a_repository_is_no_file_beside_which_the_app_was_started(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = layouts.quantizations()
+    (target,) = downloaded(repo, "Q8_0.gguf")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(DEMO_DFLASH, tmp_path)
+    picker = further(page(repo))
+    dflash = option(picker.sketch(KNOBS, NEVER), DrafterKind.DFLASH)
+    knobs = replace(KNOBS, drafter=dflash.key)
+    keep_knobs(target, knobs, line_of(picker.sketch(knobs, NEVER), "Q8_0").spec, 4096)
+    assert attached(target).choice == "automatic"
+
+
+def test_draft_tokens_go_with_the_drafter_they_were_chosen_for(desk: Desk, tmp_path: Path) -> None:
+    model = Path(shutil.copy(DEMO_SMALL, tmp_path))
+    save_settings(model, ModelSettings(spec=DrafterKind.NGRAM, draft_tokens=48))
+    first = knobs_of(model, 4096)
+    knobs = replace(first, drafter="mtp:inside")
+    spec = on_disk(desk, model).sketch(knobs, NEVER).lines[0].spec
+    keep_knobs(model, knobs, spec, 4096, first)
+    assert settings_of(model) == ModelSettings(spec=DrafterKind.MTP)
+
+
 def test_a_chosen_file_and_the_head_inside_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     model = Path(shutil.copy(DEMO_SMALL, tmp_path))
     sidecar = Path(shutil.copy(DEMO_MTP, tmp_path))

@@ -60,10 +60,19 @@ def keep_knobs(
         gpu_layers=knobs.gpu_layers,
         spec=_spec_of(knobs, spec, own),
     )
+    if wanted.spec != own.spec:
+        wanted = replace(wanted, draft_tokens=None)  # they were chosen for another drafter
     if wanted != own:
         save_settings(path, wanted)
-    if spec is not None and knobs.drafter != AUTO and spec_choice(knobs.drafter) == "auto":
+    by_file = knobs.drafter != AUTO and spec_choice(knobs.drafter) == "auto"
+    if spec is not None and by_file and not _is_to_come(spec):
         keep_drafter(path, spec)
+
+
+def _is_to_come(spec: SpecConfig) -> bool:
+    """Whether the drafter's file is not here yet: the names of a repository lead nowhere here."""
+    file = spec.drafter
+    return file is not None and not (file.is_absolute() and file.is_file())
 
 
 def _spec_of(knobs: Knobs, spec: SpecConfig | None, own: ModelSettings) -> SpecChoice | None:
@@ -76,7 +85,6 @@ def _spec_of(knobs: Knobs, spec: SpecConfig | None, own: ModelSettings) -> SpecC
         return None
     if spec is None:
         return own.spec
-    to_come = spec.drafter is not None and not spec.drafter.is_file()
-    if to_come and settings.load().settings.speculation == AUTO:
+    if _is_to_come(spec) and settings.load().settings.speculation == AUTO:
         return None
     return spec.kind or "off"
