@@ -3,6 +3,7 @@
 # ruff: noqa: T201  a program for a terminal
 
 import argparse
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from hub_server.server import TOKEN, USER, HubServer
 
 def main() -> int:
     """Serve until Ctrl+C; what was asked goes to standard error."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     wanted = _arguments()
     repos = demo_hub() | (repos_in(wanted.folder) if wanted.folder else {})
     try:
