@@ -67,7 +67,7 @@ def test_files_and_engines_can_neither_drive_the_terminal_nor_style_the_text(
     output.show_error(EVIL, as_json=False)
     assert capsys.readouterr().err.splitlines() == [
         "[2J[red]evil[/red].gguf [/nonsense]",
-        "  File: ]0;title[bold]file[/bold]",
+        r"  File: \x1b]0;title\x07[bold]file[/bold]",
         "2JDo it.",
     ]
 
