@@ -40,7 +40,7 @@ def picture(start: Callable[[], Running], until: Until) -> Picture:
 )
 def test_nothing_in_a_row_is_cut_or_covered(picture: Picture, percent: int, width: int) -> None:
     look = Look()
-    look.apply("light", percent)
+    look.choose("light", percent)
     for verdict in VERDICTS:
         check(picture, look, width, verdict)
 
